@@ -1,0 +1,291 @@
+"""What a picture of a flow shows: which nodes, frames and lines, with which labels, tooltips and marks for findings.
+
+A scene knows the graph and the findings and no way of drawing: no DOT, no SVG, no colours, no coordinates::
+
+    scene = build_scene(graph, report)
+    [(node.id, node.kind) for node in scene.nodes]      [("start", "start"), ("n_draft", "model"), ("end", "end")]
+
+Names and types are shortened; the tooltips have them in full. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from graphflow.ir.graph import Graph
+from graphflow.ir.nodes import Branch, Entry, Exit, Fork, Join, LoopHeader, Node, Region, Task
+from graphflow.render.elements import (
+    Badge,
+    Finding,
+    Findings,
+    Line,
+    Run,
+    Scene,
+    SceneCluster,
+    SceneEdge,
+    SceneNode,
+    clean,
+    shorten,
+)
+from graphflow.render.routes import BACK, Carried, Route, carried, exit_test, routes
+
+NAME_LENGTH = 32
+TYPE_LENGTH = 24
+TEST_LENGTH = 36
+BADGES = 3
+
+
+def build_scene(graph: Graph, findings: Findings | None = None) -> Scene:
+    """Decide what the picture of a graph shows.
+
+    Args:
+        graph: a linked graph.
+        findings: what the check found, to be marked on the nodes; None marks nothing.
+
+    Returns:
+        The scene. Equal graphs and findings give equal scenes.
+    """
+    return _Assembly(graph, findings).scene()
+
+
+class _Assembly:
+    """One use of `build_scene`: what is drawn, under which ids."""
+
+    def __init__(self, graph: Graph, findings: Findings | None) -> None:
+        self.graph = graph
+        self.lines = routes(graph)
+        ends = {line.source for line in self.lines} | {line.target for line in self.lines}
+        self.nodes = [node for node in graph.nodes.values() if node.id in ends or not isinstance(node, Fork | Join | LoopHeader)]
+        self.empty = _empty_regions(graph, {node.id for node in self.nodes})
+        self.clusters = [region for region in graph.regions.values() if self._is_framed(region)]
+        self.ids = _identifiers("n", [*(node.id for node in self.nodes), *self.empty])
+        self.ids |= {graph.entry: "start", graph.exit: "end"}
+        self.frames = _identifiers("c", [region.id for region in self.clusters])
+        self.marks = self._placed(findings.diagnostics if findings is not None else ())
+
+    def _is_framed(self, region: Region) -> bool:
+        """Frames say something; a sequence is one only where it stands beside something else."""
+        if region.parent is None or any(around.id in self.empty for around in self.graph.enclosing(region.id)):
+            return False
+        if region.kind != "sequence":
+            return True
+        around = self.graph.regions[region.parent]
+        siblings = [item for item in around.items if item in self.graph.regions or isinstance(self.graph.nodes[item], Task)]
+        return around.kind != "root" and len(region.items) > 1 and len(siblings) > 1
+
+    def _placed(self, findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+        """Give each finding, by id in the scene, to the drawn thing nearest to its agent."""
+        marks: dict[str, list[Finding]] = {}
+        for finding in findings:
+            marks.setdefault(self._place(finding.node), []).append(finding)
+        return marks
+
+    def _place(self, path: str) -> str:
+        """Find the agent itself, its first part, what is around it, or the start."""
+        if not path:
+            return self.ids[self.graph.entry]
+        own = self.ids.get(path) or self.frames.get(path)
+        inside = (id_ for known, id_ in self.ids.items() if known.startswith((f"{path}/", f"{path}#")))
+        return own or next(inside, None) or self._place(path.rpartition("/")[0])
+
+    def scene(self) -> Scene:
+        """Put it all together."""
+        edges = tuple(self._edges())
+        nodes = (*(self._node(node) for node in self.nodes), *(self._empty(self.graph.regions[id_]) for id_ in self.empty))
+        title = shorten(self.graph.name, 80) or "flow"
+        count = sum(1 for node in nodes if node.kind in {"model", "code", "gate"})
+        return Scene(
+            _slug(self.graph.name) or "flow",
+            f"Flow {title}",
+            _description(title, count, nodes, [finding for part in self.marks.values() for finding in part]),
+            "LR" if _ranks(self.lines, [node.id for node in self.nodes]) <= 8 else "TB",
+            nodes,
+            tuple(self._cluster(region) for region in self.clusters),
+            edges,
+        )
+
+    def _around(self, region: str | None) -> str:
+        return next((self.frames[around.id] for around in self.graph.enclosing(region) if around.id in self.frames), "")
+
+    def _node(self, node: Node) -> SceneNode:
+        kind, lines = _look(node, self._name(node.id))
+        found = self.marks.get(self.ids[node.id], [])
+        tooltip = "\n".join([*self._facts(node), *_told(found)])
+        return SceneNode(self.ids[node.id], kind, lines, tooltip, _badges(found), self._around(node.region))
+
+    def _name(self, path: str) -> str:
+        declaration = self.graph.declarations.get(path)
+        name = declaration.name if declaration is not None else path.rpartition("/")[2]
+        return shorten(name, NAME_LENGTH) or "(no name)"
+
+    def _facts(self, node: Node) -> Iterator[str]:
+        match node:
+            case Entry():
+                yield "start"
+            case Exit():
+                yield "end"
+            case Task(kind=kind, model=model):
+                yield f"{clean(node.id)} ({' '.join(part for part in (kind, clean(model or '')) if part)})"
+            case Branch(halt=None, subject=subject) | Branch(subject=subject):
+                yield f"{clean(node.id)}: {clean(subject)}"
+            case LoopHeader():
+                yield f"{clean(node.id)}: {clean(exit_test(node))}"
+            case _:
+                yield clean(node.id)
+        declaration = self.graph.declarations.get(node.id)
+        if declaration is not None and declaration.description:
+            yield clean(declaration.description)
+        if isinstance(node, Branch) and node.halt is not None:
+            yield f"else the run halts: {clean(node.halt.text)}"
+        reads = dict.fromkeys(
+            _typed(".".join((r.key, *r.path)), r.type.text) + (" (optional)" if r.optional else "")
+            for r in node.contract.reads
+            if not r.implicit
+        )
+        writes = [_typed(w.key, w.type.text) + ("" if w.sure else " (may be left out)") for w in node.contract.writes]
+        yield from (f"reads {text}" for text in reads)
+        yield from (f"writes {text}" for text in writes)
+        yield from (f"not known: {clean(reason)}" for reason in node.contract.open)
+        yield from ("effect: " + node.contract.effect for _ in range(node.contract.effect != "none"))
+
+    def _empty(self, region: Region) -> SceneNode:
+        found = self.marks.get(self.ids[region.id], [])
+        lines: tuple[Line, ...] = (
+            (Run(self._name(region.id), "name"),),
+            (Run(f"empty {region.kind}", "small"),),
+        )
+        tooltip = "\n".join([f"{clean(region.id)}: {region.kind} with nothing in it", *_told(found)])
+        return SceneNode(self.ids[region.id], "empty", lines, tooltip, _badges(found), self._around(region.parent))
+
+    def _cluster(self, region: Region) -> SceneCluster:
+        found = self.marks.get(self.frames[region.id], [])
+        runs = [Run(region.kind, "kind"), Run(self._name(region.id), "title")]
+        if region.label and region.kind != "conditional":
+            runs.append(Run(shorten(region.label, TEST_LENGTH), "small"))
+        tooltip = "\n".join([f"{region.kind} {clean(region.id)} {clean(region.label)}".rstrip(), *_told(found)])
+        return SceneCluster(
+            self.frames[region.id], region.kind, tuple(runs), tooltip, _badges(found), self._around(region.parent)
+        )
+
+    def _edges(self) -> Iterator[SceneEdge]:
+        brought, apart = carried(self.graph, self.lines)
+        for line in self.lines:
+            keys = brought.get(line, [])
+            runs = (*(Run(shorten(label, TEST_LENGTH), "control") for label in line.labels), *(_key(item) for item in keys))
+            tooltip = "\n".join([*(clean(label) for label in line.labels), *(_typed(i.key, i.type) for i in keys)])
+            yield self._edge(line.source, line.target, line.kind, runs, tooltip, returns=line.kind == BACK)
+        for own in apart:
+            runs = tuple(_key(item) for item in own.keys)
+            tooltip = "\n".join(_typed(item.key, item.type) for item in own.keys)
+            yield self._edge(own.writer, own.reader, "data", runs, tooltip, returns=own.back)
+
+    def _edge(
+        self, source: str, target: str, kind: str, runs: tuple[Run, ...], tooltip: str, *, returns: bool
+    ) -> SceneEdge:
+        start, end = self.ids[source], self.ids[target]
+        return SceneEdge(f"{kind}__{start}__{end}", start, end, kind, runs, tooltip, returns)
+
+
+def _look(node: Node, name: str) -> tuple[str, tuple[Line, ...]]:
+    title: Line = (Run(name, "name"),)
+    match node:
+        case Entry():
+            return "start", ()
+        case Exit():
+            return "end", ()
+        case Task(kind="model", model=model):
+            return "model", (title, *(((Run(shorten(model, NAME_LENGTH), "small"),),) if model and clean(model) else ()))
+        case Task():
+            return "code", (title,)
+        case Branch(halt=None, subject=subject):
+            return "branch", ((Run(shorten(subject, TEST_LENGTH) or "?", "small"),),)
+        case Branch(subject=subject):
+            return "gate", (title, (Run(shorten(subject, TEST_LENGTH) or "?", "small"),))
+        case LoopHeader(until=test) if test is not None:
+            return "test", ((Run(shorten(exit_test(node), TEST_LENGTH) or "?", "small"),),)
+        case LoopHeader() | Fork() | Join():
+            return "point", ()
+        case _:
+            assert_never(node)
+
+
+def _typed(key: str, type_: str) -> str:
+    return clean(key) if type_ == "Any" else f"{clean(key)}: {clean(type_)}"
+
+
+def _key(item: Carried) -> Run:
+    name = shorten(item.key, NAME_LENGTH) or "?"
+    return Run(name if item.type == "Any" else f"{name}: {shorten(item.type, TYPE_LENGTH)}", "key")
+
+
+def _told(findings: Sequence[Finding]) -> list[str]:
+    return [clean(f"{f.severity} {f.code}: {f.message}" + (f" Help: {f.help}" if f.help else "")) for f in findings]
+
+
+def _badges(findings: Sequence[Finding]) -> tuple[Badge, ...]:
+    """Mark errors, then warnings; notes are in the tooltip only."""
+    counts: dict[tuple[str, str], int] = {}
+    for severity in ("error", "warning"):
+        for finding in findings:
+            if finding.severity == severity:
+                counts[finding.code, severity] = counts.get((finding.code, severity), 0) + 1
+    badges = [Badge(clean(code) + (f" x{n}" if n > 1 else ""), severity) for (code, severity), n in counts.items()]
+    rest = badges[BADGES:]
+    return (*badges[:BADGES], *((Badge(f"+{len(rest)}", rest[0].severity),) if rest else ()))
+
+
+def _description(title: str, count: int, nodes: Sequence[SceneNode], findings: Sequence[Finding]) -> str:
+    names = [run.text for node in nodes if node.kind in {"model", "code", "gate"} for run in node.lines[0]]
+    listed = ", ".join(names[:40]) + (", and more" if len(names) > 40 else "")
+    told = "; ".join(f"{f.severity} {f.code} at {clean(f.node) or 'the flow'}" for f in findings if f.severity != "info")
+    text = f"Graph of the flow {title} with {count} agents" + (f": {listed}." if listed else ".")
+    return text + (f" Findings: {told}." if told else "")
+
+
+def _empty_regions(graph: Graph, drawn: set[str]) -> list[str]:
+    """Find the outermost regions that nothing drawn is in, in canonical order."""
+    full = {around.id for id_ in drawn for around in graph.enclosing(graph.nodes[id_].region)}
+    return [id_ for id_, region in graph.regions.items() if id_ not in full and region.parent in full]
+
+
+def _ranks(lines: Sequence[Route], order: Sequence[str]) -> int:
+    """Count the nodes on the longest way, back edges left out."""
+    depth = dict.fromkeys(order, 1)
+    onward: dict[str, list[str]] = {}
+    for line in lines:
+        if line.kind != BACK:
+            onward.setdefault(line.source, []).append(line.target)
+    return _longest(onward, depth)
+
+
+def _longest(onward: dict[str, list[str]], depth: dict[str, int]) -> int:
+    waiting = dict.fromkeys(depth, 0)
+    for targets in onward.values():
+        for target in targets:
+            waiting[target] += 1
+    ready = [id_ for id_, count in waiting.items() if not count]
+    while ready:
+        id_ = ready.pop()
+        for target in onward.get(id_, ()):
+            depth[target] = max(depth[target], depth[id_] + 1)
+            waiting[target] -= 1
+            if not waiting[target]:
+                ready.append(target)
+    return max(depth.values())
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", text)[:60].strip("_")
+
+
+def _identifiers(prefix: str, paths: Sequence[str]) -> dict[str, str]:
+    """Give each path an id made of its letters and digits; equal ones are numbered in order."""
+    counts: dict[str, int] = {}
+    ids: dict[str, str] = {}
+    for path in paths:
+        base = f"{prefix}_{_slug(path)}"
+        counts[base] = counts.get(base, 0) + 1
+        ids[path] = base if counts[base] == 1 else f"{base}__{counts[base]}"
+    return ids
