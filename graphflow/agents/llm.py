@@ -1,0 +1,163 @@
+"""Model agents: a stage that asks a language model.
+
+The instruction is a template over the state; what it mentions is what the agent reads; its answer goes to `output_key`::
+
+    LlmAgent(name="critic", model="...", instruction="Criticise this story: {story}", output_key="critique")
+    # reads story, writes critique: str
+
+With an `output_schema` the answer is parsed and validated before anything is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from pydantic import field_validator
+
+from graphflow.agents.base import Agent
+from graphflow.context import Context, Mode
+from graphflow.contracts.contract import Contract, Read, Write
+from graphflow.contracts.template import template_reads
+from graphflow.errors import AbsentKeyError, ModelError
+from graphflow.ir.builder import Builder, Region
+from graphflow.models.base import Message, ModelRequest
+from graphflow.schema import MISSING, Type, TypeMismatch, parse_text, type_of
+from graphflow.template import Template, parse, render
+
+MESSAGE = "message"
+
+
+class LlmAgent(Agent):
+    """A stage that asks a model.
+
+    Args:
+        name: see `Agent`.
+        model: a model name, or a model object; None: `Flow(model=)`.
+        instruction: template of the system instruction.
+        prompt: template of the user turn: for data, which does not belong into the instruction. Without it the model is
+            sent the run's message, unless the instruction holds `{message}`; without either, the instruction.
+        output_key: key that is given the answer; None: the answer is not stored.
+        output_schema: type of the answer (a pydantic model, `list[...]`, a Literal): it is sent to the model, and the
+            answer is parsed and validated.
+    """
+
+    title: ClassVar[str] = "model"
+
+    model: Any = None
+    instruction: str = ""
+    prompt: str | None = None
+    output_key: str | None = None
+    output_schema: Any = None
+
+    @field_validator("model")
+    @classmethod
+    def _named_or_made(cls, value: object) -> object:
+        if value is None or isinstance(value, str) or callable(getattr(value, "generate", None)):
+            return value
+        raise ValueError("`model` takes a model name or an object with `async def generate(request)`")
+
+    @cached_property
+    def _templates(self) -> tuple[Template, Template | None]:
+        return parse(self.instruction), parse(self.prompt) if self.prompt is not None else None
+
+    @property
+    def answer(self) -> Type:
+        """Type of the answer."""
+        return type_of(str if self.output_schema is None else self.output_schema)
+
+    @property
+    def contract(self) -> Contract:
+        """What the stage reads and writes."""
+        instruction, prompt = self._templates
+        reads = template_reads(instruction, prompt)
+        if prompt is None and all(read.key != MESSAGE for read in reads):
+            reads = (*reads, Read(MESSAGE, type_of(str), optional=True, implicit=True))
+        writes = (Write(self.output_key, self.answer),) if self.output_key is not None else ()
+        return Contract(reads, writes, answers_when_escalating=False)
+
+    def lower(self, builder: Builder) -> Region:
+        """One task."""
+        instruction, prompt = self._templates
+        body = ModelBody(builder.here.id, self.name, self.model, instruction, prompt, self.output_key, self.output_schema)
+        name = self.model if isinstance(self.model, str) else getattr(self.model, "name", None)
+        return builder.task(self.contract, body, kind="model", model=name)
+
+
+@dataclass(frozen=True)
+class ModelBody:
+    """Renders the templates, asks the model once and validates the answer.
+
+    Attributes:
+        node: path of the task.
+        agent: name of the agent.
+        model: the model as the agent names it.
+        instruction: template of the system instruction.
+        prompt: template of the user turn, if there is one.
+        output_key: key that is given the answer.
+        output_schema: type of the answer.
+    """
+
+    node: str
+    agent: str
+    model: Any
+    instruction: Template
+    prompt: Template | None
+    output_key: str | None
+    output_schema: Any
+    mode: Mode = "async"
+
+    @property
+    def call(self) -> Callable[[Context], Awaitable[Mapping[str, object]]]:
+        """Run once and give the writes, key -> value."""
+        return self._ask
+
+    async def _ask(self, ctx: Context) -> Mapping[str, object]:
+        request = self._request(ctx)
+        if ctx.services is None:
+            raise ModelError(f"`{self.node}` was run without a model")
+        reply = await ctx.services.generate(request)
+        if self.output_key is None:
+            return {}
+        return {self.output_key: reply.text if self.output_schema is None else self._parsed(reply.text)}
+
+    def _request(self, ctx: Context) -> ModelRequest:
+        try:
+            system = render(self.instruction, ctx.state.read)
+            prompt = render(self.prompt, ctx.state.read) if self.prompt is not None else None
+        except AbsentKeyError as error:
+            raise AbsentKeyError(error.key, self.node) from error
+        if prompt is None:
+            prompt = self._message(ctx)
+        if prompt is None:
+            system, prompt = "", system
+        return ModelRequest(
+            model=self.model if isinstance(self.model, str) else "",
+            node=self.node,
+            agent=self.agent,
+            system=system or None,
+            contents=(Message("user", prompt),),
+            output_schema=self.output_schema,
+            iteration=ctx.iteration,
+            attempt=ctx.attempt,
+        )
+
+    def _message(self, ctx: Context) -> str | None:
+        if any(placeholder.name == MESSAGE for placeholder in self.instruction.placeholders):
+            return None
+        message = ctx.state.read(MESSAGE)
+        if message is MISSING or not isinstance(message, str):
+            return ctx.message
+        return message
+
+    def _parsed(self, text: str) -> object:
+        type_ = type_of(self.output_schema)
+        try:
+            return parse_text(text, type_)
+        except TypeMismatch as error:
+            shown = text if len(text) <= 120 else text[:117] + "..."
+            raise ModelError(
+                f"`{self.node}`: the model's answer is no {type_.text}: {error}; it said {shown!r}; nothing was stored"
+            ) from error

@@ -1,0 +1,356 @@
+"""Conditions over the state as data: what gates, cases and exit tests ask.
+
+`key("score") < 0.8` does not compare, it builds a small tree that the checker reads, the runtime evaluates, the pictures
+print and the journal can store::
+
+    condition = (key("score") < 0.8) & ~key("approved")
+    text(condition)                                             # '(score < 0.8 and not approved)'
+    reads(condition)                                            # (('score', (), False), ('approved', (), False))
+    evaluate(condition, {"score": 0.5, "approved": False}.get)  # True (where every key has a value)
+
+Absence is never "false": a condition over a key without a value raises `AbsentKeyError`; `key("x").exists()` asks. Since
+`==` on a key builds a condition, trees are compared by `same`. This module knows values and keys, never a graph or a run.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import operator
+import re
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, NoReturn, TypeAlias
+
+from pydantic import BaseModel
+
+from graphflow.errors import AbsentKeyError, GraphflowError, InternalError, UsageError
+from graphflow.schema import MISSING, Key
+
+Reader: TypeAlias = Callable[[str], object]
+"""Gives the value of a key, MISSING if it has none."""
+
+Operator: TypeAlias = typing.Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in", "contains"]
+
+_PARENTHESES = 'put each comparison in parentheses, as in (key("a") > 1) & (key("b") > 2)'
+
+
+class ConditionError(GraphflowError):
+    """A condition cannot be evaluated for the values found.
+
+    Attributes:
+        condition: text of the condition.
+        types: names of the types of the values that do not fit.
+    """
+
+    def __init__(self, condition: Condition, problem: str, *values: object) -> None:
+        self.condition = text(condition)
+        self.types = tuple(type(value).__name__ for value in values)
+        found = " and ".join(self.types)
+        super().__init__(f"condition `{self.condition}`: {problem} {found}; declare the type that it should have")
+
+
+class Condition:
+    """What can be asked of the state: joined by `&`, `|` and `~`, never by `and`, `or` and `not`."""
+
+    __slots__ = ()
+
+    def __and__(self, other: object) -> And:
+        return And(self, _joined("&", other))
+
+    def __rand__(self, other: object) -> And:
+        return And(_joined("&", other), self)
+
+    def __or__(self, other: object) -> Or:
+        return Or(self, _joined("|", other))
+
+    def __ror__(self, other: object) -> Or:
+        return Or(_joined("|", other), self)
+
+    def __invert__(self) -> Condition:
+        return self.operand if isinstance(self, Not) else Not(self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Condition):
+            return same(self, other)
+        if other is None:
+            return NotImplemented
+        self._refuse(f"is no value that could be compared: {_PARENTHESES}")
+
+    def __hash__(self) -> int:
+        return hash(text(self))
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def __lt__(self, other: object) -> Compare:
+        self._refuse(f"is no value that could be compared: {_PARENTHESES}")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __bool__(self) -> bool:
+        self._refuse(
+            "is neither true nor false before a run: write `&` for `and`, `|` for `or`, `~` for `not`, "
+            '`.in_([...])` for `in`, and (1 < key("x")) & (key("x") < 3) for a chain'
+        )
+
+    def __contains__(self, item: object) -> bool:
+        self._refuse("has no members before a run: write `.contains(...)` for `in`")
+
+    def __iter__(self) -> NoReturn:
+        self._refuse("cannot be iterated before a run: write `.contains(...)` or `.in_([...])` to ask for members")
+
+    def __len__(self) -> int:
+        self._refuse("has no length before a run: write `.len()`")
+
+    def __getitem__(self, name: object) -> NoReturn:
+        self._refuse("has no items before a run: write `.field(...)`")
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise TypeError(f"the condition `{text(self)}` {why}")
+
+
+class Operand(Condition):
+    """What can be compared with a value or with another operand; as a condition it asks whether it is truthy."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> Compare:  # type: ignore[override]  # builds a condition
+        return Compare("==", self, _operand(other))
+
+    def __ne__(self, other: object) -> Compare:  # type: ignore[override]  # builds a condition
+        return Compare("!=", self, _operand(other))
+
+    __hash__ = Condition.__hash__
+
+    def __lt__(self, other: object) -> Compare:
+        return Compare("<", self, _operand(other))
+
+    def __le__(self, other: object) -> Compare:
+        return Compare("<=", self, _operand(other))
+
+    def __gt__(self, other: object) -> Compare:
+        return Compare(">", self, _operand(other))
+
+    def __ge__(self, other: object) -> Compare:
+        return Compare(">=", self, _operand(other))
+
+    def in_(self, collection: Iterable[object] | Operand) -> Compare:
+        """Ask whether the value is one of several.
+
+        Args:
+            collection: the values, or a key that holds a collection.
+
+        Raises:
+            TypeError: it is text or no collection.
+        """
+        return Compare("in", self, _members(collection))
+
+    def not_in(self, collection: Iterable[object] | Operand) -> Compare:
+        """Ask whether the value is none of several; see `in_`."""
+        return Compare("not in", self, _members(collection))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ref(Operand):
+    """A key, or a field of one.
+
+    Attributes:
+        name: the key.
+        path: names of the fields that lead from its value to the one meant; empty for the value itself.
+    """
+
+    name: str
+    path: tuple[str, ...] = ()
+
+    def field(self, path: str) -> Ref:
+        """Go on to a field of the value: an attribute of a model or dataclass, an item of a mapping.
+
+        Args:
+            path: name of the field, or several joined by dots.
+
+        Raises:
+            TypeError: it is no text.
+            UsageError: a name is empty.
+        """
+        if not isinstance(path, str):
+            raise TypeError(f"`field` of `{text(self)}` takes the name of a field, got {path!r}")
+        if "" in path.split("."):
+            raise UsageError(f"`field` of `{text(self)}` takes names joined by dots, got {path!r}")
+        return Ref(self.name, (*self.path, *path.split(".")))
+
+    def exists(self) -> Exists:
+        """Ask whether there is a value (None is one)."""
+        return Exists(self)
+
+    def len(self) -> Length:
+        """Take the length of the value, to compare it."""
+        return Length(self)
+
+    def contains(self, item: object) -> Compare:
+        """Ask whether the value, a collection or text, contains an item."""
+        return Compare("contains", self, _operand(item))
+
+    def matches(self, pattern: str) -> Matches:
+        """Ask whether a regular expression is found anywhere in the value, which is text.
+
+        Args:
+            pattern: the expression, in Python's syntax.
+
+        Raises:
+            TypeError: it is no text.
+            UsageError: it is no regular expression.
+        """
+        if not isinstance(pattern, str):
+            raise TypeError(f"`matches` of `{text(self)}` takes a regular expression as text, got {pattern!r}")
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise UsageError(f"`matches` of `{text(self)}`: {pattern!r} is no regular expression: {error}") from error
+        return Matches(self, pattern)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Length(Operand):
+    """The number of items of a value, or of characters of a text."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that stands in a condition; it is never changed."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Compare(Condition):
+    """A comparison. For `in` and `not in` the right side is a tuple of values or an operand."""
+
+    op: Operator
+    left: Operand
+    right: Operand | Literal
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Exists(Condition):
+    """A key has a value, a field is there."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Matches(Condition):
+    """A regular expression is found in a text."""
+
+    ref: Ref
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Is(Condition):
+    """A value is a case: equal and of the same type; see `is_case`."""
+
+    ref: Ref
+    value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class And(Condition):
+    """Both hold; the right side is looked at only if the left one holds."""
+
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Or(Condition):
+    """At least one holds; the right side is looked at only if the left one does not hold."""
+
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Not(Condition):
+    """Does not hold."""
+
+    operand: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class CallRead:
+    """A parameter of a function that is a condition: the key it is given, and whether it has a default."""
+
+    parameter: str
+    key: str
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Call(Condition):
+    """A pure function of keys returns something truthy."""
+
+    func: Callable[..., object]
+    reads: tuple[CallRead, ...]
+
+
+def key(name: str) -> Ref:
+    """Start a condition: `key("score") < 0.8`. By itself it asks whether the value is truthy.
+
+    Args:
+        name: a key of the state.
+
+    Raises:
+        TypeError: it is no text.
+        UsageError: it is no name of a key.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"`key` takes the name of a key, got {name!r}")
+    if name.endswith("?"):
+        raise UsageError(f"`key` takes the name of a key, got {name!r}; key({name[:-1]!r}).exists() asks for a value")
+    if not name or "." in name:
+        hint = "; write key({!r}).field({!r})".format(*name.split(".", 1)) if name.strip(".") else ""
+        raise UsageError(f"`key` takes the name of a key, got {name!r}{hint}")
+    return Ref(name)
+
+
+def as_condition(value: object) -> Condition:
+    """Take a condition, or a pure function whose parameters name the keys it reads.
+
+    Args:
+        value: a parameter with a default is an optional read; `Annotated[str, Key("user:tier")]` names a key that is no
+            identifier.
+
+    Raises:
+        TypeError: it is something else; the message says what to write.
+    """
+    if isinstance(value, Condition):
+        return value
+    if not callable(value) or isinstance(value, type):
+        raise TypeError(
+            f'a condition is built from keys, as key("score") < 0.8, or a function of keys; got {value!r}'
+            + ("; `not`, `and`, `or` and `in` are written `~`, `&`, `|` and `.in_(...)`" if value in (True, False) else "")
+        )
+    name = _function_name(value)
+    if isinstance(getattr(value, "__self__", None), Condition):
+        raise TypeError(f"`{name}` is a method of a key that was not called; add `()`")
+    if inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
+        raise TypeError(f"the condition `{name}` is async; a condition is a plain function that returns at once")
+    return Call(value, _call_reads(value, name))
+
+
+def same(left: Condition, right: Condition) -> bool:
+    """Say whether two conditions are built alike (values by type and equality, functions by identity)."""
+    return _shape(left) == _shape(right)
+
+
+def negate(condition: Condition) -> Condition:
+    """Give the opposite; comparisons whose opposite is exact for every value are turned round, others wrapped."""
+    if isinstance(condition, Compare) and condition.op in _OPPOSITE:
+        return Compare(_OPPOSITE[condition.op], condition.left, condition.right)
+    return ~condition

@@ -1,0 +1,84 @@
+"""What subscribers of a run see, and what a body asks for besides its writes.
+
+`Event` is for people and programs that watch; it never feeds back into the run (the journal does that)::
+
+    async for event in flow.stream({"topic": "tides"}):
+        if event.kind == "task_committed":
+            print(event.node, event.actions.state_delta)
+
+This module knows nothing of graphs or agents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+EventKind = Literal[
+    "run_started",
+    "task_started",
+    "task_committed",
+    "task_failed",
+    "branch",
+    "loop",
+    "progress",
+    "completed",
+    "halted",
+    "failed",
+    "cancelled",
+]
+TERMINAL: frozenset[str] = frozenset({"completed", "halted", "failed", "cancelled"})
+
+
+@dataclass(slots=True)
+class EventActions:
+    """What a body asks for.
+
+    Attributes:
+        state_delta: key -> value written.
+        escalate: end the nearest enclosing loop.
+        halt: a reason to halt the whole run; None means go on.
+    """
+
+    state_delta: dict[str, Any] = field(default_factory=dict)
+    escalate: bool = False
+    halt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened in a run.
+
+    Attributes:
+        kind: what happened.
+        run_id: the run.
+        author: name of the agent concerned; "" for the run itself.
+        node: path of the node concerned; "" for the run itself.
+        branch: path of the enclosing parallel branch, "" outside of any.
+        iterations: the 1-based iterations of the loops around the node, outermost first.
+        attempt: 1-based attempt of the task.
+        actions: writes (for display) and requests of a committed task.
+        data: what else there is to say: a case taken, an exit reason, an error, usage, seconds.
+        time: seconds since the run started.
+    """
+
+    kind: EventKind = "progress"
+    run_id: str = ""
+    author: str = ""
+    node: str = ""
+    branch: str = ""
+    iterations: tuple[int, ...] = ()
+    attempt: int = 1
+    actions: EventActions = field(default_factory=EventActions)
+    data: dict[str, Any] = field(default_factory=dict)
+    time: float = 0.0
+
+    @property
+    def iteration(self) -> int:
+        """The iteration of the innermost loop around the node, from 1."""
+        return self.iterations[-1] if self.iterations else 1
+
+    @property
+    def terminal(self) -> bool:
+        """Whether this is the run's one last event."""
+        return self.kind in TERMINAL

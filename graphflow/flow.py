@@ -1,0 +1,410 @@
+"""`Flow`: a root agent with what it is given and what it owes; the way to check, run and draw it.
+
+::
+
+    flow = Flow(root, inputs={"topic": str}, outputs=["story"])
+    flow.check()                       # a Report; nothing is run
+    flow.run_sync({"topic": "tides"})  # checks first, then runs
+    flow.draw("story.svg")
+
+Everything here follows from the graph: `Flow` only puts lowering, checking, running and drawing together.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Literal
+from uuid import uuid4
+
+import anyio
+import sniffio
+from pydantic import BaseModel
+
+from graphflow.agents.base import Agent, caller_origin
+from graphflow.checker.diagnostics import Report
+from graphflow.checker.engine import Settings, check_graph
+from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError, closest
+from graphflow.events import Event
+from graphflow.ir.builder import build
+from graphflow.ir.graph import Graph
+from graphflow.ir.nodes import Interface, Task
+from graphflow.models import resolve_model
+from graphflow.models.base import Model
+from graphflow.passes import run_passes
+from graphflow.render import draw_graph, render_graph
+from graphflow.runtime.journal import Journal
+from graphflow.runtime.machine import Machine
+from graphflow.runtime.plan import Plan, compile_plan
+from graphflow.runtime.result import Halt, Result, usage_of
+from graphflow.runtime.scheduler import Driver, Limits
+from graphflow.schema import ANY, MISSING, Key, Merge, TypeMismatch, as_merge, freeze, type_of, validator
+
+CheckMode = Literal["error", "warning", "off"]
+MESSAGE = "message"
+
+
+class Flow:
+    """A pipeline, complete with its inputs and outputs.
+
+    Args:
+        root: the outermost agent.
+        inputs: what a run is given: name -> type or (type, default); `name?` is optional. `{}` means nothing is given;
+            None (default) leaves the world open: any key that the flow does not write may be given.
+        outputs: keys that a completed run owes: a list, or name -> type; `name?` may be left out.
+        keys: declarations of keys: types, defaults, merges.
+        state: a pydantic model that declares all keys there are; its defaults are the keys' defaults.
+        persist: keys whose value the next run of a session may read before writing it.
+        model: model of the agents that name none: a name or an object.
+        deps: type of what `run(deps=)` is given; None means anything.
+
+    Raises:
+        TypeError: an argument of the wrong Python type.
+    """
+
+    def __init__(
+        self,
+        root: Agent,
+        *,
+        inputs: Mapping[str, Any] | list[str] | None = None,
+        outputs: Mapping[str, Any] | list[str] | None = None,
+        keys: list[Key] | tuple[Key, ...] = (),
+        state: type[BaseModel] | None = None,
+        persist: list[str] | tuple[str, ...] = (),
+        model: str | Model | None = None,
+        deps: type | None = None,
+    ) -> None:
+        if not isinstance(root, Agent):
+            raise TypeError(f"Flow takes an agent, got {type(root).__name__}; decorate a function with @agent")
+        self.root = root
+        self.model = model
+        self.deps = deps
+        self.origin = caller_origin()
+        self.interface = _interface(inputs, outputs, keys, state, persist)
+
+    @property
+    def name(self) -> str:
+        """The root agent's name."""
+        return self.root.name
+
+    def __repr__(self) -> str:
+        return f"Flow({self.root!r})"
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The pipeline as a graph, with state edges."""
+        return run_passes(build(self.root, self.interface))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The graph compiled for execution."""
+        return compile_plan(self.graph)
+
+    @cached_property
+    def _report(self) -> Report:
+        return check_graph(self.graph)
+
+    def check(self, settings: Settings | None = None) -> Report:
+        """Check the contract between the stages, without running anything.
+
+        Args:
+            settings: which findings to report and how severe they are; default: all, as the catalogue says.
+
+        Returns:
+            All findings. They are data: nothing is raised.
+        """
+        return self._report if settings is None else check_graph(self.graph, settings)
+
+    def draw(self, path: str | Path | None = None, *, format: str | None = None, theme: str = "auto") -> str | Path:  # noqa: A002
+        """Draw the pipeline with its keys; findings are marked on the nodes.
+
+        Args:
+            path: file to write; None gives the text of the picture back.
+            format: "svg" or "dot"; default: by the file's ending, else SVG.
+            theme: "auto" (follows the viewer's light or dark preference), "light" or "dark".
+
+        Returns:
+            The path written, or the picture's text.
+
+        Raises:
+            UsageError: an unknown format or theme, or a file that cannot be written.
+        """
+        if path is None:
+            return render_graph(self.graph, self.check(), format or "svg", theme)
+        return draw_graph(self.graph, self.check(), Path(path), format, theme)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"image/svg+xml": str(self.draw()), "text/plain": repr(self)}
+
+    # --- running ------------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        message: str | None = None,
+        run_id: str | None = None,
+        deps: Any = None,
+        models: Mapping[str, str | Model] | None = None,
+        limits: Limits | None = None,
+        check: CheckMode = "error",
+        on_event: Callable[[Event], Awaitable[None]] | None = None,
+    ) -> Result:
+        """Check the flow, then run it to its end.
+
+        Args:
+            inputs: key -> value.
+            message: the user's message: the input `message`, and what model agents without a prompt are sent.
+            run_id: name of the run; default: a new one.
+            deps: handed to bodies as `ctx.deps`.
+            models: replaces models: node path or agent name, or "*" for all others -> model name or object.
+            limits: what the run may use.
+            check: "error" refuses to run a flow with error findings, "warning" one with warnings too, "off" checks nothing.
+            on_event: awaited with each event; a slow one slows the run.
+
+        Returns:
+            The result of a completed or halted run.
+
+        Raises:
+            ContractError: the check found errors; nothing was started.
+            UsageError: inputs or models that do not fit; nothing was started.
+            RunFailed: the run failed; `.result` has what was committed, and the cause is chained.
+        """
+        given = self._inputs(inputs, message)
+        self._refuse(check)
+        resolved = self._models(models or {})
+        if self.deps is not None and not isinstance(deps, self.deps):
+            raise UsageError(f"run(deps=) takes {self.deps.__name__}, got {type(deps).__name__}")
+        machine = Machine(self.plan, run_id or uuid4().hex, (limits or Limits()).max_steps)
+        text = message if message is not None else given.get(MESSAGE)
+        driver = Driver(
+            machine,
+            Journal(),
+            resolved,
+            limits or Limits(),
+            deps,
+            on_event,
+            text if isinstance(text, str) else None,
+        )
+        await driver.run(given)
+        result = self._result(machine, driver.journal)
+        if result.status == "failed":
+            raise RunFailed(f"run of `{self.name}` failed: {result.reason}", result) from machine.error
+        return result
+
+    def run_sync(self, inputs: Mapping[str, Any] | None = None, **options: Any) -> Result:
+        """Run the flow from code that is not async; the arguments are those of `run`.
+
+        Raises:
+            UsageError: called from async code; await `run` there.
+        """
+        try:
+            running = sniffio.current_async_library()
+        except sniffio.AsyncLibraryNotFoundError:
+            return anyio.run(partial(self.run, inputs, **options))
+        raise UsageError(f"run_sync was called inside a running {running} event loop; use `await flow.run(...)` there")
+
+    async def stream(self, inputs: Mapping[str, Any] | None = None, **options: Any) -> AsyncIterator[Event]:
+        """Run the flow and yield its events; the arguments are those of `run`.
+
+        Yields:
+            Events in order. The last one, and only that, is terminal; a run that was refused gives one `failed` event.
+            Nothing is raised. Leaving the iterator (close it, best with `contextlib.aclosing`) cancels the run.
+        """
+        send, receive = anyio.create_memory_object_stream[Event](64)
+        ended = False
+
+        async def produce() -> None:
+            async with send:
+                try:
+                    await self.run(inputs, on_event=send.send, **options)
+                except RunFailed:
+                    pass
+                except (GraphflowError, TypeError) as error:
+                    reason = f"{type(error).__name__}: {error}"
+                    await send.send(Event("failed", options.get("run_id") or "", data={"reason": reason, "error": error}))
+
+        async with anyio.create_task_group() as group, receive:
+            group.start_soon(produce)
+            async for event in receive:
+                ended = event.terminal
+                yield event
+                if ended:
+                    break
+            group.cancel_scope.cancel()
+
+    def _refuse(self, check: CheckMode) -> None:
+        if check not in ("error", "warning", "off"):
+            raise UsageError(f'check takes "error", "warning" or "off", got {check!r}')
+        if check == "off":
+            return
+        report = self.check()
+        if report.errors or (check == "warning" and report.warnings):
+            raise ContractError(report)
+
+    def _inputs(self, inputs: Mapping[str, Any] | None, message: str | None) -> dict[str, object]:
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise UsageError(f"inputs are a mapping of names to values, got {type(inputs).__name__}")
+        given = dict(inputs or {})
+        if message is not None:
+            if not isinstance(message, str):
+                raise UsageError(f"message is text, got {type(message).__name__}")
+            given.setdefault(MESSAGE, message)
+        declared = {name: (type_, required, default) for name, type_, required, default in self.interface.inputs or ()}
+        faults = [fault for name in given for fault in self._refused_input(name, declared)]
+        values: dict[str, object] = {k.name: k.default for k in self.interface.keys if k.default is not MISSING}
+        values |= {name: default for name, (_, _, default) in declared.items() if default is not MISSING}
+        for name, (type_, required, _) in declared.items():
+            if required and name not in given:
+                faults.append(f"input `{name}` ({type_.text}) is missing")
+        types = {key.name: type_of(key.type) for key in self.interface.keys} | {n: t for n, (t, _, _) in declared.items()}
+        for name, value in {**values, **given}.items():
+            type_ = types.get(name, ANY)
+            try:
+                values[name] = freeze(validator(type_)(value), type_)
+            except TypeMismatch as error:
+                faults.append(f"input `{name}` is no {type_.text}: {error}")
+        if faults:
+            raise UsageError(f"`{self.name}` cannot start: " + "; ".join(faults))
+        return values
+
+    def _refused_input(self, name: Any, declared: Mapping[str, Any]) -> list[str]:
+        if not isinstance(name, str):
+            return [f"input names are strings, got {name!r}"]
+        if name in declared or name == MESSAGE:
+            return []
+        if self.interface.inputs is not None:
+            near = closest(name, declared)
+            hint = f"; did you mean `{near}`" if near else f"; it takes {', '.join(declared) or 'none'}"
+            return [f"there is no input `{name}`{hint}"]
+        writer = next((n.id for n in self.graph.nodes.values() if any(w.key == name for w in n.contract.writes)), None)
+        declared_key = any(key.name == name for key in self.interface.keys)
+        if writer is not None and not declared_key:
+            return [f"`{name}` is written by `{writer}`, so it can be given only if it is declared as an input"]
+        return []
+
+    def _models(self, replaced: Mapping[str, str | Model]) -> dict[str, Model]:
+        tasks = {n.id: n for n in self.graph.nodes.values() if isinstance(n, Task) and n.kind == "model"}
+        names = {id_: id_.rpartition("/")[2] for id_ in tasks}
+        unknown = [name for name in replaced if name != "*" and name not in tasks and name not in names.values()]
+        if unknown:
+            near = closest(unknown[0], [*names.values(), *tasks])
+            raise UsageError(
+                f"models= names `{unknown[0]}`, which is no model agent of `{self.name}`"
+                + (f"; did you mean `{near}`" if near else f"; there are {', '.join(names.values()) or 'none'}")
+            )
+        resolved: dict[str, Model] = {}
+        faults: list[str] = []
+        for id_, task in tasks.items():
+            own = getattr(task.body, "model", None)
+            chosen = next((replaced[n] for n in (id_, names[id_], "*") if n in replaced), own if own is not None else self.model)
+            try:
+                if chosen is None:
+                    raise UsageError("no model: give one with model=, Flow(model=) or run(models=)")
+                resolved[id_] = resolve_model(chosen)
+            except UsageError as error:
+                faults.append(f"`{id_}`: {error}")
+        if faults:
+            raise UsageError(f"`{self.name}` cannot start: " + "; ".join(faults))
+        return resolved
+
+    def _result(self, machine: Machine, journal: Journal) -> Result:
+        state = machine.root.plain()
+        declared = self.interface.outputs
+        outputs = state if declared is None else {name: state[name] for name, *_ in declared if name in state}
+        halt = machine.halt
+        status = machine.status or "cancelled"
+        return Result(
+            machine.run_id,
+            status,
+            state,
+            dict(outputs),
+            machine.reason,
+            Halt(halt.node, halt.condition, halt.values, halt.reason) if halt is not None and status == "halted" else None,
+            machine.error,
+            usage_of(journal),
+            journal,
+        )
+
+
+def check(root: Agent | Flow, settings: Settings | None = None) -> Report:
+    """Check an agent or a flow without running it.
+
+    Args:
+        root: the outermost agent (its inputs are then not declared), or a flow.
+        settings: which findings to report and how severe they are.
+
+    Returns:
+        All findings.
+
+    Raises:
+        TypeError: something else was given.
+    """
+    flow = root if isinstance(root, Flow) else Flow(root)
+    return flow.check(settings)
+
+
+def _interface(
+    inputs: Mapping[str, Any] | list[str] | None,
+    outputs: Mapping[str, Any] | list[str] | None,
+    keys: list[Key] | tuple[Key, ...],
+    state: type[BaseModel] | None,
+    persist: list[str] | tuple[str, ...],
+) -> Interface:
+    declared = {key.name: key for key in _state_keys(state)}
+    for key in keys:
+        if not isinstance(key, Key):
+            raise TypeError(f'keys= takes Key("name", type, ...) declarations, got {key!r}')
+        declared[key.name] = key
+    for name in persist:
+        declared[name] = replace(declared.get(name, Key(name)), persist=True)
+    names = _named(outputs, "outputs")
+    return Interface(
+        None if inputs is None else tuple(_input(name, hint) for name, hint in (_named(inputs, "inputs") or {}).items()),
+        None if names is None else tuple((n.removesuffix("?"), type_of(h), not n.endswith("?")) for n, h in names.items()),
+        tuple(declared.values()),
+        closed=state is not None,
+    )
+
+
+def _named(names: Mapping[str, Any] | list[str] | None, what: str) -> dict[str, Any] | None:
+    if names is None:
+        return None
+    pairs = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, Any) if isinstance(names, (list, tuple)) else None
+    if pairs is None or not all(isinstance(name, str) and name.rstrip("?") for name in pairs):
+        raise TypeError(f"`{what}` takes a list of names or a mapping name -> type, got {names!r}")
+    return pairs
+
+
+def _input(name: str, hint: Any) -> tuple[str, Any, bool, object]:
+    optional = name.endswith("?")
+    if isinstance(hint, tuple):
+        if len(hint) != 2:  # noqa: PLR2004
+            raise TypeError(f"input `{name}` takes a type or (type, default), got {hint!r}")
+        return name.removesuffix("?"), type_of(hint[0]), False, hint[1]
+    return name.removesuffix("?"), type_of(hint), not optional, MISSING
+
+
+def _state_keys(model: type[BaseModel] | None) -> list[Key]:
+    if model is None:
+        return []
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        raise TypeError(f"state= takes a pydantic model class, got {model!r}")
+    hints = typing.get_type_hints(model, include_extras=True)
+    found = []
+    for name, field in model.model_fields.items():
+        metadata = getattr(hints[name], "__metadata__", ())
+        merge = next((m for m in map(_merge_in, metadata) if m is not None), None)
+        default = MISSING if field.is_required() else field.get_default(call_default_factory=True)
+        found.append(Key(name, hints[name], default, merge=merge))
+    return found
+
+
+def _merge_in(metadata: object) -> Merge | None:
+    try:
+        return as_merge(metadata)
+    except TypeError:
+        return None

@@ -1,0 +1,172 @@
+"""The graph IR itself: nodes, control edges, state edges and the tree of regions, held in one networkx multigraph.
+
+Invariants (checked by `verify`): one `Entry` that every node is reached from or is reported unreachable, one `Exit`; edges join
+known nodes; without its back edges the graph is acyclic; a back edge ends at a `LoopHeader`; a `Branch` has exactly one
+edge for each arm; regions form a tree that holds each node once. Node order is canonical: topological, ties by declaration::
+
+    graph = build(flow_root, interface)
+    [edge.target for edge in graph.out("invoice/enrich#fork")]
+
+This module and `graphflow.analysis` are the only ones that touch networkx.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import networkx as nx
+
+from graphflow.errors import InternalError
+from graphflow.ir.nodes import Branch, Declaration, Edge, Entry, Exit, Fork, Interface, Join, LoopHeader, Node, Region, StateEdge
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """One program. Immutable; `with_state` gives a copy with state edges.
+
+    Attributes:
+        name: the flow's name.
+        nodes: node id -> node, in canonical order.
+        edges: control edges, by source in canonical order.
+        regions: region id -> region, outermost first.
+        declarations: agent path -> what the agent's author declared.
+        interface: what the flow declares about its keys.
+        state: state edges, by reader in canonical order; empty before linking.
+    """
+
+    name: str
+    nodes: Mapping[str, Node]
+    edges: tuple[Edge, ...]
+    regions: Mapping[str, Region]
+    declarations: Mapping[str, Declaration] = field(default_factory=dict)
+    interface: Interface = field(default_factory=Interface)
+    state: tuple[StateEdge, ...] = ()
+
+    @cached_property
+    def nx(self) -> nx.MultiDiGraph[str]:
+        """The whole graph as networkx: node attribute `node`; edge keys `(label, index)` and `("state", key)`."""
+        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=self.name)
+        graph.add_nodes_from((id_, {"node": node}) for id_, node in self.nodes.items())
+        graph.add_edges_from((e.source, e.target, (e.label, i), {"edge": e}) for i, e in enumerate(self.edges))
+        graph.add_edges_from((s.writer, s.reader, ("state", s.key), {"edge": s}) for s in self.state)
+        return graph
+
+    @cached_property
+    def _adjacent(self) -> tuple[dict[str, list[Edge]], dict[str, list[Edge]]]:
+        out: dict[str, list[Edge]] = {id_: [] for id_ in self.nodes}
+        into: dict[str, list[Edge]] = {id_: [] for id_ in self.nodes}
+        for edge in self.edges:
+            out[edge.source].append(edge)
+            into[edge.target].append(edge)
+        return out, into
+
+    def out(self, id_: str) -> Sequence[Edge]:
+        """Give the control edges that leave a node, in declaration order."""
+        return self._adjacent[0][id_]
+
+    def into(self, id_: str) -> Sequence[Edge]:
+        """Give the control edges that enter a node, in declaration order."""
+        return self._adjacent[1][id_]
+
+    @cached_property
+    def entry(self) -> str:
+        """Id of the one entry node."""
+        return next(id_ for id_, node in self.nodes.items() if isinstance(node, Entry))
+
+    @cached_property
+    def exit(self) -> str:
+        """Id of the one exit node."""
+        return next(id_ for id_, node in self.nodes.items() if isinstance(node, Exit))
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Node id -> its 0-based place in the canonical order."""
+        return {id_: index for index, id_ in enumerate(self.nodes)}
+
+    def enclosing(self, region: str | None) -> Iterable[Region]:
+        """Yield a region and those around it, innermost first."""
+        while region is not None:
+            current = self.regions[region]
+            yield current
+            region = current.parent
+
+    def with_state(self, state: Iterable[StateEdge]) -> Graph:
+        """Copy the graph with these state edges in place of its own."""
+        return Graph(self.name, self.nodes, self.edges, self.regions, self.declarations, self.interface, tuple(state))
+
+
+def verify(graph: Graph) -> None:
+    """Check the invariants of the IR.
+
+    Args:
+        graph: any graph.
+
+    Raises:
+        InternalError: an invariant does not hold; the message lists every fault found.
+    """
+    faults = [*_node_faults(graph), *_edge_faults(graph), *_region_faults(graph)]
+    forward: nx.DiGraph[str] = nx.DiGraph()
+    forward.add_nodes_from(graph.nodes)
+    forward.add_edges_from((e.source, e.target) for e in graph.edges if not e.back and e.target in graph.nodes)
+    if not nx.is_directed_acyclic_graph(forward):
+        faults.append("a cycle without a marked back edge")
+    elif any(graph.position[a] > graph.position[b] for a, b in forward.edges if a in graph.nodes and b in graph.nodes):
+        faults.append("node order is not topological")
+    if faults:
+        raise InternalError(f"malformed graph `{graph.name}`: " + "; ".join(faults))
+
+
+def _node_faults(graph: Graph) -> Iterable[str]:
+    for kind in (Entry, Exit):
+        count = sum(isinstance(node, kind) for node in graph.nodes.values())
+        if count != 1:
+            yield f"{count} {kind.__name__} nodes"
+    for id_, node in graph.nodes.items():
+        if id_ != node.id:
+            yield f"`{node.id}` is filed as `{id_}`"
+        if node.region not in graph.regions:
+            yield f"`{id_}` is in the unknown region `{node.region}`"
+
+
+def _edge_faults(graph: Graph) -> Iterable[str]:
+    if len(set(graph.edges)) != len(graph.edges):
+        yield "an edge stands twice"
+    for edge in graph.edges:
+        if edge.source not in graph.nodes or edge.target not in graph.nodes:
+            yield f"edge {edge.source} -> {edge.target} ends nowhere"
+            return
+        if edge.back != isinstance(graph.nodes[edge.target], LoopHeader) and edge.back:
+            yield f"back edge {edge.source} -> {edge.target} does not end at a loop header"
+    for id_, node in graph.nodes.items():
+        labels = [edge.label for edge in graph.out(id_)]
+        match node:
+            case Branch():
+                if sorted(labels) != sorted(arm.label for arm in node.arms):
+                    yield f"`{id_}` has edges {labels} for arms {[arm.label for arm in node.arms]}"
+            case Exit():
+                if labels:
+                    yield f"exit `{id_}` has out-edges"
+            case Entry():
+                if graph.into(id_):
+                    yield f"entry `{id_}` has in-edges"
+            case Fork() | Join() | LoopHeader():
+                if not labels:
+                    yield f"`{id_}` leads nowhere"
+            case _:
+                pass
+
+
+def _region_faults(graph: Graph) -> Iterable[str]:
+    seen: list[str] = []
+    for id_, region in graph.regions.items():
+        if region.parent is not None and region.parent not in graph.regions:
+            yield f"region `{id_}` has the unknown parent `{region.parent}`"
+        for item in region.items:
+            seen.append(item)
+            holder = graph.nodes[item].region if item in graph.nodes else graph.regions[item].parent if item in graph.regions else None
+            if holder != id_:
+                yield f"region `{id_}` lists `{item}`, which is elsewhere"
+    if len(seen) != len(set(seen)) or set(graph.nodes) - set(seen):
+        yield "regions do not hold each node once"

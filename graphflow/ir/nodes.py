@@ -1,0 +1,255 @@
+"""The nodes, edges and regions of the graph IR: a closed set of plain data.
+
+A pipeline of any shape is a directed graph of seven node kinds. Control edges say what may run after what; those that
+close a loop are marked `back`. State edges (writer -> reader of one key) are computed from the contracts and never
+authored. A node's `id` is the path of its agent (`invoice/enrich/po_match`), with a suffix for what graphflow adds
+around it (`invoice/enrich#join`)::
+
+    Entry -> Task invoice/extract -> Task invoice/validate -> Branch invoice/gate -> Fork invoice/enrich#fork -> ...
+
+Concrete node classes are never subclassed, so a `match` over `Node` is exhaustive. Nothing here knows how to execute,
+check or draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from graphflow.conditions import Condition
+from graphflow.contracts.contract import NOTHING, Contract, Origin
+from graphflow.schema import Key, Type
+from graphflow.template import Template
+
+NEXT = "next"
+BODY = "body"
+EXIT = "exit"
+EXHAUSTED = "exhausted"
+ESCALATE = "escalate"
+POSSIBLE_ESCALATE = "escalate?"
+"""An escalation that only an open contract makes possible: it is obeyed at run time, and no finding rests on it."""
+
+RegionKind = Literal["root", "sequence", "parallel", "loop", "conditional", "gate"]
+ExitReason = Literal["until", "escalate", "max_iterations"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a run begins. Its contract writes the inputs and the defaults of declared keys."""
+
+    id: str
+    region: str
+    contract: Contract = NOTHING
+    origin: Origin | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Where a run that is neither halted nor failed ends. Its contract reads the declared outputs."""
+
+    id: str
+    region: str
+    contract: Contract = NOTHING
+    origin: Origin | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A node with a body: the only kind that runs the user's code or a model.
+
+    Attributes:
+        kind: "model" or "code"; what the body is, for tables and pictures.
+        model: the model's name, if the body calls one and the agent names it.
+        body: the opaque executable; no part of the graph's identity.
+    """
+
+    id: str
+    region: str
+    contract: Contract = NOTHING
+    origin: Origin | None = None
+    kind: str = "code"
+    model: str | None = None
+    body: object = field(default=None, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One way out of a branch: an edge label and the condition that selects it (None: whatever is left)."""
+
+    label: str
+    condition: Condition | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Takes the first arm whose condition holds. When none does, the run halts (`halt` given) or fails.
+
+    Attributes:
+        arms: in the order in which they are tried.
+        halt: the reason of the halt, a template; None means that no match is a `RouteError`.
+        subject: what the arms compare, for messages and pictures (`category`, `score < 0.8`).
+        cases: True if the arms are cases of one key.
+    """
+
+    id: str
+    region: str
+    contract: Contract = NOTHING
+    origin: Origin | None = None
+    arms: tuple[Arm, ...] = ()
+    halt: Template | None = None
+    subject: str = ""
+    cases: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Starts all its successors side by side, each on the state at the fork."""
+
+    id: str
+    region: str
+    contract: Contract = NOTHING
+    origin: Origin | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Goes on when every in-edge is settled, uniting what the fired ones bring.
+
+    Attributes:
+        exclusive: at most one in-edge fires (the end of a conditional or of a loop), else several may.
+        exit_key: the key that is given the exit reason of the loop which ends here.
+    """
+
+    id: str
+    region: str
+    contract: Contract = NOTHING
+    origin: Origin | None = None
+    exclusive: bool = False
+    exit_key: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LoopHeader:
+    """Where every iteration begins: entered once from outside, then along the back edges.
+
+    After each iteration: `until` (true: out by `exit`), then the bound (reached: out by `exhausted` if there is such an
+    edge, else by `exit`), else round again by `body`.
+
+    Attributes:
+        bound: the most iterations; None means no bound.
+        until: the exit test over the state after the body; None means no test.
+        exhausted: what reaching the bound means: go on, or fail the run.
+    """
+
+    id: str
+    region: str
+    contract: Contract = NOTHING
+    origin: Origin | None = None
+    bound: int | None = None
+    until: Condition | None = None
+    exhausted: Literal["continue", "fail"] = "continue"
+
+
+Node = Entry | Exit | Task | Branch | Fork | Join | LoopHeader
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A control edge. `label` says under which outcome of the source it fires; `back` marks a loop's return."""
+
+    source: str
+    target: str
+    label: str = NEXT
+    back: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StateEdge:
+    """`writer`'s value of `key` may be what `reader` reads. `type` is the type as written."""
+
+    writer: str
+    reader: str
+    key: str
+    type: Type
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One composite agent in the tree of regions.
+
+    Attributes:
+        id: its path; the root of the tree is the region of the whole flow.
+        kind: what the composite is.
+        parent: path of the enclosing region; None for the root.
+        items: ids of the nodes and regions directly inside, in declaration order.
+        label: a line about it for pictures (`up to 3, until approved`).
+    """
+
+    id: str
+    kind: str
+    parent: str | None
+    items: tuple[str, ...] = ()
+    origin: Origin | None = None
+    label: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """The agent that made a node or region, as far as findings need it.
+
+    Attributes:
+        path: path of the agent in the flow.
+        name: its name, valid or not.
+        origin: where it was made.
+        ignore: codes of findings it does not want reported.
+        shared_with: path of an earlier place that holds the very same agent object, if there is one.
+        composite: what kind of composite it is; "" for a leaf.
+        description: the agent's own description.
+        title: the agent's class, for tables and pictures.
+    """
+
+    path: str
+    name: str
+    origin: Origin | None = None
+    ignore: frozenset[str] = frozenset()
+    shared_with: str | None = None
+    composite: str = ""
+    description: str = ""
+    title: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """What a flow declares about its keys.
+
+    Attributes:
+        inputs: declared inputs in order, key -> (type, required, default or MISSING); None leaves the world open.
+        outputs: declared outputs in order, key -> (type, required); None means none declared.
+        keys: declared keys by name.
+        closed: only declared keys may be used.
+    """
+
+    inputs: tuple[tuple[str, Type, bool, object], ...] | None = None
+    outputs: tuple[tuple[str, Type, bool], ...] | None = None
+    keys: tuple[Key, ...] = ()
+    closed: bool = False
+
+
+def agent_path(node_id: str) -> str:
+    """Give the path of the agent that a node or region belongs to (`a/loop#header` -> `a/loop`)."""
+    head, mark, tail = node_id.rpartition("#")
+    return head if mark and not tail.isdigit() else node_id
+

@@ -1,0 +1,245 @@
+"""The journal: one append-only list of records, from which everything else about a run follows.
+
+Only `task_committed` and `choice` (a join of concurrent strands) change state. Every state of a run has a number, that of
+the record which made it; a commit names the state it builds on (`base`), a join the states it unites (`taken`), so the
+state of a run can be folded from its journal without the graph::
+
+    fold(journal.records, {"notes": Merge.extend}).root == result.state
+
+The kinds are fixed; later versions add fields. Pure: times are given from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from graphflow.runtime.versions import Position, State, commit, initial_state, unite
+from graphflow.schema import Merge
+
+VERSION = 1
+Status = Literal["completed", "halted", "failed", "cancelled"]
+Turns = tuple[int, ...]
+"""The 1-based iterations of the loops around a node, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The run began with these inputs (defaults of declared keys included)."""
+
+    run_id: str
+    flow: str
+    fingerprint: str
+    inputs: Mapping[str, object]
+    message: str | None = None
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """A task was given to its body, on the state `base`."""
+
+    node: str
+    turns: Turns
+    attempt: int
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something inside a task is done and is not to be done again: a model turn."""
+
+    node: str
+    turns: Turns
+    attempt: int
+    n: int
+    kind: str
+    name: str
+    result: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCommitted:
+    """A task (or a join that writes) succeeded; its writes are in the state from here on.
+
+    `base` is the state it builds on, `scope` the parallel branch it is in ("" for the root), `position` its place in the
+    canonical order, by which updates of merge keys are ordered.
+    """
+
+    node: str
+    turns: Turns
+    attempt: int
+    delta: Mapping[str, object]
+    base: int
+    scope: str = ""
+    position: Position = ()
+    escalate: bool = False
+    route: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailed:
+    """A task, or a decision at a node, failed."""
+
+    node: str
+    turns: Turns
+    attempt: int
+    error: str
+    message: str
+    will_retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A join united these states, in declaration order of its branches."""
+
+    node: str
+    turns: Turns
+    taken: tuple[int, ...]
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTaken:
+    """A branch chose this arm."""
+
+    node: str
+    turns: Turns
+    case: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTurned:
+    """An iteration ended: the loop goes round again (`exit` is None) or ends for this reason."""
+
+    node: str
+    turns: Turns
+    exit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """The run was halted here. `condition` and `values` say why a gate did."""
+
+    node: str
+    turns: Turns
+    reason: str
+    condition: str = ""
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A running task, or the whole run (node ""), was cancelled."""
+
+    node: str
+    turns: Turns = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The terminal record."""
+
+    status: Status
+    reason: str = ""
+
+
+Record = (
+    RunStarted
+    | TaskStarted
+    | Step
+    | TaskCommitted
+    | TaskFailed
+    | Choice
+    | BranchTaken
+    | LoopTurned
+    | Halted
+    | Cancelled
+    | RunEnded
+)
+
+KINDS: dict[str, type[Record]] = {
+    "run_started": RunStarted,
+    "task_started": TaskStarted,
+    "step": Step,
+    "task_committed": TaskCommitted,
+    "task_failed": TaskFailed,
+    "choice": Choice,
+    "branch": BranchTaken,
+    "loop": LoopTurned,
+    "halted": Halted,
+    "cancelled": Cancelled,
+    "run_ended": RunEnded,
+}
+"""Kind as written -> record. The one table of what a journal may hold."""
+
+KIND_OF: dict[type[Record], str] = {kind: name for name, kind in KINDS.items()}
+
+
+@dataclass(slots=True)
+class Journal:
+    """The journal of one run in memory: records with the seconds since the run's start at which they were appended."""
+
+    records: list[Record] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    def append(self, records: Iterable[Record], time: float) -> None:
+        """Add records that were made at `time` seconds after the start."""
+        for record in records:
+            self.records.append(record)
+            self.times.append(time)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What a journal says about the state.
+
+    Attributes:
+        root: key -> value committed at the root: branches that have not joined leave nothing here.
+        open: parallel branch -> key -> value, for branches that have not joined.
+        status: how the run ended, None if the journal has no terminal record.
+    """
+
+    root: Mapping[str, object]
+    open: Mapping[str, Mapping[str, object]]
+    status: Status | None
+
+
+def fold(records: Iterable[Record], merges: Mapping[str, Merge] | None = None) -> Folded:
+    """Compute the state from a journal, or from any prefix of one.
+
+    Args:
+        records: the records, the first one first.
+        merges: key -> merge, for keys that have one.
+
+    Returns:
+        The state at the root and of the open branches. Merges are pure and are applied again.
+    """
+    states: dict[int, State] = {}
+    scopes: dict[str, State] = {}
+    status: Status | None = None
+    for number, record in enumerate(records):
+        match record:
+            case RunStarted(inputs=inputs):
+                scopes[""] = states[number] = initial_state(inputs, number)
+            case TaskCommitted(base=base, delta=delta, scope=scope):
+                states[number] = commit(states[base], delta, record.position, record.node, merges or {}, number)
+                scopes[scope] = states[number]
+            case Choice(taken=taken, scope=scope, node=node):
+                states[number] = unite([states[at] for at in taken], merges or {}, node, number)
+                scopes = {name: state for name, state in scopes.items() if not _inside(name, node)}
+                scopes[scope] = states[number]
+            case RunEnded():
+                status = record.status
+            case _:
+                pass
+    root = scopes.pop("", None)
+    return Folded(
+        root.plain() if root is not None else {}, {name: state.plain() for name, state in scopes.items()}, status
+    )
+
+
+def _inside(scope: str, join: str) -> bool:
+    return scope.startswith(join.rpartition("#")[0] + "/")

@@ -1,0 +1,504 @@
+"""The execution of a plan as a pure state machine: an event comes in, records and commands go out.
+
+No clock, no randomness, no I/O, no await: a crash, a replay and a journey in time are ordinary function calls::
+
+    machine = Machine(plan, "run-1")
+    step = machine.step(Start({"topic": "tides"}))
+    step.records        # to be appended before any command is carried out
+    step.commands       # (StartTask(ticket=1, ...),)
+
+Local rules, the same for every graph: a node is *ready* when each of its forward in-edges is settled; it runs if one of them
+fired and is dead if none did; a dead node settles its out-edges as dead and passes the state on. A loop is a frame with
+counters of its own for each iteration; when everything in an iteration is settled, the loop goes round if its back edge fired
+and ends if it did not, and then the edges that leave it are settled.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from graphflow.errors import GraphflowError, InternalError, LimitExceeded, LoopExhausted, RouteError
+from graphflow.ir.nodes import BODY, ESCALATE, EXHAUSTED, EXIT, NEXT, POSSIBLE_ESCALATE, Branch, Entry, Exit, Fork, Join, LoopHeader, Task
+from graphflow.runtime import decisions
+from graphflow.runtime.commits import checked_delta, missing_output
+from graphflow.runtime.frames import Arrival, Frame
+from graphflow.runtime.journal import (
+    BranchTaken,
+    Cancelled,
+    Choice,
+    Halted,
+    LoopTurned,
+    Record,
+    RunEnded,
+    RunStarted,
+    Status,
+    Step,
+    TaskCommitted,
+    TaskFailed,
+    TaskStarted,
+)
+from graphflow.runtime.plan import ROOT, Out, Plan, PlanNode
+from graphflow.runtime.versions import State, commit, initial_state, subsuming, unite
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The run begins. Inputs hold the defaults of declared keys too, key -> value."""
+
+    inputs: Mapping[str, object]
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    """A task's body returned these writes."""
+
+    ticket: int
+    delta: Mapping[str, object]
+    escalate: bool = False
+    halt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A task's body raised."""
+
+    ticket: int
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A task that was told to stop has stopped."""
+
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The run is ended from outside: cancelled (no error), or failed by a limit (an error)."""
+
+    reason: str
+    error: BaseException | None = None
+
+
+Event = Start | Succeeded | Failed | Stopped | Abort
+
+
+@dataclass(frozen=True, slots=True)
+class StartTask:
+    """Run the body of a task on a state."""
+
+    ticket: int
+    node: PlanNode
+    state: State
+    turns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StopTask:
+    """Cancel a running task; a `Stopped` event answers, unless it succeeds or fails first."""
+
+    ticket: int
+
+
+Command = StartTask | StopTask
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one event led to. Records must be appended before commands are carried out."""
+
+    records: list[Record] = field(default_factory=list)
+    commands: list[Command] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Running:
+    node: PlanNode
+    frame: Frame
+    state: State
+    stopped: bool = False
+
+
+class Machine:
+    """One run of one plan.
+
+    Args:
+        plan: the compiled program.
+        run_id: the run.
+        max_steps: the most task starts, None for no limit.
+
+    Attributes:
+        status: how the run ended, None while it goes on.
+        error: the first failure, if there was one.
+        halt: the record of the halt, if there was one.
+        root: the state committed at the root.
+    """
+
+    def __init__(self, plan: Plan, run_id: str, max_steps: int | None = None) -> None:
+        self.plan = plan
+        self.run_id = run_id
+        self.status: Status | None = None
+        self.error: BaseException | None = None
+        self.halt: Halted | None = None
+        self.root = State({}, 0)
+        self._merges = {name: spec.merge for name, spec in plan.keys.items() if spec.merge is not None}
+        self._max_steps = max_steps
+        self._steps = 0
+        self._count = 0
+        self._tickets = 0
+        self._running: dict[int, _Running] = {}
+        self._queue: deque[tuple[Frame, Out, Arrival]] = deque()
+        self._settled: deque[Frame] = deque()
+        self._ending: tuple[Status, str] | None = None
+        self._out = Outcome()
+        self._at: Mapping[type, Callable[[Frame, PlanNode, list[Arrival], State], None]] = {
+            Task: self._at_task,
+            Branch: self._at_branch,
+            Fork: self._at_fork,
+            Join: self._at_join,
+            LoopHeader: self._at_header,
+            Exit: self._at_exit,
+        }
+
+    def step(self, event: Event) -> Outcome:
+        """Advance by one event.
+
+        Args:
+            event: what happened.
+
+        Returns:
+            Records to append and commands to carry out, in this order.
+
+        Raises:
+            InternalError: the event does not fit the machine's state; nothing was changed.
+        """
+        if self.status is not None:
+            raise InternalError(f"{type(event).__name__} after the run's end")
+        if isinstance(event, (Succeeded, Failed, Stopped)) and event.ticket not in self._running:
+            raise InternalError(f"{type(event).__name__} for task {event.ticket}, which is not running")
+        self._out = Outcome()
+        match event:
+            case Start():
+                self._start(event)
+            case Succeeded():
+                self._succeeded(event)
+            case Failed():
+                self._failed(event)
+            case Stopped():
+                running = self._running.pop(event.ticket)
+                self._record(Cancelled(running.node.id, running.frame.turns))
+            case Abort():
+                self._abort(event)
+            case _:
+                assert_never(event)
+        self._propagate()
+        self._finish()
+        return self._out
+
+    @property
+    def reason(self) -> str:
+        """Why the run was halted, failed or cancelled; "" if it goes on or is completed."""
+        return self._ending[1] if self._ending is not None else ""
+
+    @property
+    def running(self) -> int:
+        """How many tasks are running."""
+        return len(self._running)
+
+    def tickets(self) -> list[int]:
+        """The tickets of running tasks."""
+        return list(self._running)
+
+    def noted(self, step: Step) -> Step:
+        """Number a record that the driver makes: a step inside a running task."""
+        self._count += 1
+        return step
+
+    def _record(self, record: Record) -> int:
+        self._out.records.append(record)
+        self._count += 1
+        return self._count - 1
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def _start(self, event: Start) -> None:
+        graph = self.plan.graph
+        number = self._record(RunStarted(self.run_id, graph.name, self.plan.fingerprint, event.inputs, event.message))
+        self.root = initial_state(event.inputs, number)
+        frame = Frame(ROOT, None, 0, ())
+        self._fire(frame, self.plan.nodes[self.plan.entry], {NEXT}, self.root)
+
+    def _succeeded(self, event: Succeeded) -> None:
+        running = self._running.pop(event.ticket)
+        node, frame = running.node, running.frame
+        if self._ending is not None and running.stopped:
+            self._record(Cancelled(node.id, frame.turns))
+            return
+        escalated = event.escalate and any(o.label in (ESCALATE, POSSIBLE_ESCALATE) for o in node.outs)
+        try:
+            delta = checked_delta(node, event.delta, quiet=escalated and not node.node.contract.answers_when_escalating)
+        except GraphflowError as error:
+            self._fail(node, frame, error)
+            return
+        state = self._commit(node, frame, running.state, delta, escalate=event.escalate)
+        if event.halt is not None:
+            self._halt(Halted(node.id, frame.turns, event.halt))
+        if self._ending is None:
+            self._fire(frame, node, {ESCALATE, POSSIBLE_ESCALATE} if escalated else {NEXT}, state)
+
+    def _commit(
+        self, node: PlanNode, frame: Frame, state: State, delta: Mapping[str, object], *, escalate: bool = False
+    ) -> State:
+        position = (*frame.position, node.index)
+        record = TaskCommitted(
+            node.id, frame.turns, 1, delta, state.number, node.strand, position, escalate=escalate
+        )
+        after = commit(state, delta, position, node.id, self._merges, self._record(record))
+        if not node.strand:
+            self.root = after
+        return after
+
+    def _failed(self, event: Failed) -> None:
+        running = self._running.pop(event.ticket)
+        self._fail(running.node, running.frame, event.error)
+
+    def _fail(self, node: PlanNode, frame: Frame, error: BaseException) -> None:
+        self._record(TaskFailed(node.id, frame.turns, 1, type(error).__name__, str(error)))
+        if self._ending is None:
+            self.error = error
+            self._end("failed", f"{type(error).__name__} at {node.id}: {error}")
+
+    def _abort(self, event: Abort) -> None:
+        if self._ending is not None and event.error is not None:
+            return
+        if event.error is None:
+            self._record(Cancelled("", (), event.reason))
+            self._ending = None
+        self.error = event.error
+        self._end("cancelled" if event.error is None else "failed", event.reason)
+
+    def _halt(self, record: Halted) -> None:
+        if self._ending is None:
+            self._record(record)
+            self.halt = record
+            self._end("halted", record.reason)
+
+    def _end(self, status: Status, reason: str) -> None:
+        """Nothing starts any more; what runs is stopped, except a task whose effect cannot be taken back."""
+        self._ending = (status, reason)
+        self._queue.clear()
+        self._settled.clear()
+        for ticket, running in self._running.items():
+            if running.node.node.contract.effect != "irreversible" and not running.stopped:
+                running.stopped = True
+                self._out.commands.append(StopTask(ticket))
+        self._out.commands = [c for c in self._out.commands if not (isinstance(c, StartTask) and self._withdraw(c))]
+
+    def _withdraw(self, command: StartTask) -> bool:
+        """A task that was to start in this very step never starts."""
+        running = self._running.pop(command.ticket, None)
+        if running is not None:
+            self._out.commands = [c for c in self._out.commands if c != StopTask(command.ticket)]
+            self._record(Cancelled(command.node.id, command.turns))
+        return True
+
+    def _finish(self) -> None:
+        if self._ending is not None and not self._running:
+            self.status, reason = self._ending
+            self._record(RunEnded(self.status, reason))
+
+    # --- propagation --------------------------------------------------------------------------------------------
+
+    def _fire(self, frame: Frame, node: PlanNode, labels: set[str], state: State) -> None:
+        """Settle a node: its out-edges with these labels fire, the others die."""
+        for out in node.outs:
+            self._queue.append((frame, out, Arrival(out.slot, out.label in labels, out.label, state)))
+        self._settle(frame)
+
+    def _settle(self, frame: Frame) -> None:
+        frame.unsettled -= 1
+        if frame.loop != ROOT and frame.unsettled == 0:
+            self._settled.append(frame)
+
+    def _propagate(self) -> None:
+        while (self._queue or self._settled) and self._ending is None:
+            if self._queue:
+                self._deliver(*self._queue.popleft())
+            else:
+                self._turn(self._settled.popleft())
+
+    def _deliver(self, frame: Frame, out: Out, arrival: Arrival) -> None:
+        """Bring an edge to its target: in this iteration, to the header of this loop, or out of the loop."""
+        target = self.plan.nodes[out.target]
+        while True:
+            if out.back and target.index == frame.loop:
+                frame.backs.append(arrival)
+                return
+            if target.loop == frame.loop:
+                break
+            if frame.parent is None:
+                raise InternalError(f"edge to `{target.id}` leaves the graph")
+            if not arrival.fired:
+                frame.dead[out.edge] = arrival
+                return
+            frame.fired.add(out.edge)
+            frame = frame.parent
+        arrivals = [arrival]
+        if target.arity > 1:
+            arrivals = frame.arrivals.setdefault(target.index, [])
+            arrivals.append(arrival)
+            if len(arrivals) < target.arity:
+                return
+            arrivals.sort(key=lambda one: one.slot)
+        self._ready(frame, target, arrivals)
+
+    def _ready(self, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> None:
+        fired = [arrival for arrival in arrivals if arrival.fired]
+        try:
+            state = self._united(frame, node, fired or arrivals, arrivals)
+            if fired:
+                self._at[type(node.node)](frame, node, fired, state)
+            else:
+                self._dead(frame, node, state)
+        except GraphflowError as error:
+            if isinstance(error, InternalError):
+                raise
+            self._fail(node, frame, error)
+
+    def _united(self, frame: Frame, node: PlanNode, used: list[Arrival], arrivals: list[Arrival]) -> State:
+        if len(used) == 1 and (len(arrivals) == 1 or (isinstance(node.node, Join) and node.node.exclusive)):
+            return used[0].state
+        states = [arrival.state for arrival in arrivals]
+        whole = subsuming(states)
+        if whole is not None:
+            return whole
+        number = self._record(Choice(node.id, frame.turns, tuple(state.number for state in states), node.strand))
+        state = unite(states, self._merges, node.id, number)
+        if not node.strand:
+            self.root = state
+        return state
+
+    def _dead(self, frame: Frame, node: PlanNode, state: State) -> None:
+        loop = self.plan.loops.get(node.index)
+        outs = loop.leaving if loop is not None else node.outs
+        for out in outs:
+            self._queue.append((frame, out, Arrival(out.slot, False, out.label, state)))  # noqa: FBT003
+        self._settle(frame)
+
+    # --- nodes --------------------------------------------------------------------------------------------------
+
+    def _at_task(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
+        if self._max_steps is not None and self._steps >= self._max_steps:
+            raise LimitExceeded(f"the limit of {self._max_steps} steps was reached before `{node.id}`", limit="max_steps")
+        self._steps += 1
+        self._tickets += 1
+        self._record(TaskStarted(node.id, frame.turns, 1, state.number))
+        self._running[self._tickets] = _Running(node, frame, state)
+        self._out.commands.append(StartTask(self._tickets, node, state, frame.turns))
+
+    def _at_branch(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
+        branch = node.node
+        assert isinstance(branch, Branch)
+        case = decisions.chosen_arm(branch, node.tests, state.read)
+        if case is not None:
+            self._record(BranchTaken(node.id, frame.turns, case))
+            self._fire(frame, node, {case}, state)
+            return
+        if branch.halt is None:
+            value = decisions.subject_value(branch, state.read)
+            raise RouteError(
+                f"`{node.id}`: no case matches {branch.subject} = {value!r}, and there is no default; "
+                f"add the case or default=PASS",
+                node=node.id,
+                value=value,
+            )
+        reason, values = decisions.halt_reason(branch, state.read)
+        self._halt(Halted(node.id, frame.turns, reason, branch.subject, values))
+
+    def _at_fork(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
+        self._fire(frame, node, {NEXT}, state)
+
+    def _at_join(self, frame: Frame, node: PlanNode, fired: list[Arrival], state: State) -> None:
+        join = node.node
+        assert isinstance(join, Join)
+        if join.exit_key is not None:
+            header = self.plan.headers[join.region]
+            state = self._commit(node, frame, state, {join.exit_key: frame.reasons[header]})
+        escalated = any(arrival.label in (ESCALATE, POSSIBLE_ESCALATE) for arrival in fired)
+        onward = {out.label for out in node.outs} & {ESCALATE, POSSIBLE_ESCALATE}
+        self._fire(frame, node, onward if escalated and onward else {NEXT}, state)
+
+    def _at_exit(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
+        fault = missing_output(node, state)
+        if fault is not None:
+            raise fault
+        self.root = state
+        self._end("completed", "")
+
+    # --- loops --------------------------------------------------------------------------------------------------
+
+    def _at_header(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
+        inner = Frame(node.index, frame, 0, frame.turns)
+        self._iterate(inner, node, state)
+
+    def _iterate(self, frame: Frame, node: PlanNode, state: State) -> None:
+        frame.begin(self.plan.loops[node.index].members, node.index)
+        for out in node.outs:
+            if out.label == BODY:
+                self._queue.append((frame, out, Arrival(out.slot, True, BODY, state)))  # noqa: FBT003
+        if frame.unsettled == 0:
+            self._settled.append(frame)
+
+    def _turn(self, frame: Frame) -> None:
+        """An iteration is settled: go round, or leave."""
+        node = self.plan.nodes[frame.loop]
+        fired = [arrival for arrival in frame.backs if arrival.fired]
+        try:
+            if not fired:
+                self._leave(frame, node, "escalate", None, None)
+                return
+            state = self._united(frame, node, fired, frame.backs) if len(frame.backs) > 1 else fired[0].state
+            header = node.node
+            assert isinstance(header, LoopHeader)
+            reason = decisions.exit_reason(header, node.tests[0], frame.turns[-1], state.read)
+            if reason is None:
+                self._record(LoopTurned(node.id, frame.turns, None))
+                self._iterate(frame, node, state)
+                return
+            if reason == "max_iterations" and header.exhausted == "fail":
+                raise LoopExhausted(
+                    f"`{header.region}` ran {header.bound} times and its exit test never held; "
+                    f"raise max_iterations, or say what to do then with on_exhausted="
+                )
+            labels = {out.label for out in node.outs}
+            label = EXHAUSTED if reason == "max_iterations" and EXHAUSTED in labels else EXIT
+            self._leave(frame, node, reason, label, state)
+        except GraphflowError as error:
+            if isinstance(error, InternalError):
+                raise
+            self._fail(node, frame, error)
+
+    def _leave(self, frame: Frame, node: PlanNode, reason: str, label: str | None, state: State | None) -> None:
+        outer = frame.parent
+        assert outer is not None
+        self._record(LoopTurned(node.id, frame.turns, reason))
+        outer.reasons[node.index] = reason
+        for out in self.plan.loops[node.index].leaving:
+            if out.edge in frame.fired:
+                continue
+            if state is not None and out.label == label and out.target != node.index and self._from_header(node, out):
+                self._queue.append((outer, out, Arrival(out.slot, True, out.label, state)))  # noqa: FBT003
+                continue
+            last = frame.dead.get(out.edge)
+            carried = last.state if last is not None else state if state is not None else frame.backs[0].state
+            self._queue.append((outer, out, Arrival(out.slot, False, out.label, carried)))  # noqa: FBT003
+        self._settle(outer)
+
+    @staticmethod
+    def _from_header(node: PlanNode, out: Out) -> bool:
+        return out in node.outs

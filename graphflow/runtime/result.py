@@ -1,0 +1,189 @@
+"""What a run leaves: its result, and the events and timeline that follow from its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from graphflow.context import Context
+from graphflow.events import Event, EventActions
+from graphflow.models.base import ModelReply, Usage
+from graphflow.runtime.journal import (
+    BranchTaken,
+    Cancelled,
+    Choice,
+    Halted,
+    Journal,
+    LoopTurned,
+    Record,
+    RunEnded,
+    RunStarted,
+    Status,
+    Step,
+    TaskCommitted,
+    TaskFailed,
+    TaskStarted,
+)
+from graphflow.schema import Overwrite
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Why a run was halted: where, by which condition over which values, and the rendered reason."""
+
+    gate: str
+    condition: str
+    values: Mapping[str, object]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One execution of one task on the timeline; seconds since the start of the run."""
+
+    node: str
+    iterations: tuple[int, ...]
+    start: float
+    end: float
+    status: Literal["completed", "failed", "cancelled"]
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class RunUsage:
+    """Model use of a run: in total, and model name -> and node path -> its share."""
+
+    total: Usage = field(default_factory=Usage)
+    by_model: Mapping[str, Usage] = field(default_factory=dict)
+    by_node: Mapping[str, Usage] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        """Model calls in all."""
+        return self.total.calls
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run came to.
+
+    Attributes:
+        run_id: the run.
+        status: how it ended.
+        state: key -> value committed at the root.
+        outputs: key -> value of the declared outputs; of all keys where none are declared.
+        reason: why it was halted, failed or cancelled; "" for a completed run.
+        halt: details of a halt.
+        error: the exception that failed the run.
+        usage: model use.
+        journal: the records.
+    """
+
+    run_id: str
+    status: Status
+    state: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+    reason: str = ""
+    halt: Halt | None = None
+    error: BaseException | None = None
+    usage: RunUsage = field(default_factory=RunUsage)
+    journal: Journal = field(default_factory=Journal, repr=False)
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened, in order."""
+        return [
+            event
+            for record, time in zip(self.journal.records, self.journal.times, strict=True)
+            for event in events_of(self.run_id, record, time)
+        ]
+
+    @property
+    def timeline(self) -> list[Span]:
+        """When each task ran, by start."""
+        return list(_spans(self.journal))
+
+
+def usage_of(journal: Journal) -> RunUsage:
+    """Add up the model turns of a journal."""
+    total, by_model, by_node = Usage(), dict[str, Usage](), dict[str, Usage]()
+    for record in journal.records:
+        if isinstance(record, Step) and isinstance(record.result, ModelReply):
+            usage = record.result.usage
+            total += usage
+            by_model[record.name] = by_model.get(record.name, Usage()) + usage
+            by_node[record.node] = by_node.get(record.node, Usage()) + usage
+    return RunUsage(total, by_model, by_node)
+
+
+def _spans(journal: Journal) -> Iterator[Span]:
+    open_: dict[tuple[str, tuple[int, ...]], float] = {}
+    done: list[Span] = []
+    for record, time in zip(journal.records, journal.times, strict=True):
+        match record:
+            case TaskStarted(node=node, turns=turns):
+                open_[node, turns] = time
+            case TaskCommitted(node=node, turns=turns) if (node, turns) in open_:
+                done.append(Span(node, turns, open_.pop((node, turns)), time, "completed"))
+            case TaskFailed(node=node, turns=turns) if (node, turns) in open_:
+                done.append(Span(node, turns, open_.pop((node, turns)), time, "failed"))
+            case Cancelled(node=node, turns=turns) if (node, turns) in open_:
+                done.append(Span(node, turns, open_.pop((node, turns)), time, "cancelled"))
+            case _:
+                pass
+    return iter(sorted(done, key=lambda span: span.start))
+
+
+def events_of(run_id: str, record: Record, time: float) -> Iterator[Event]:
+    """Say what a subscriber is told about a record: one event, or none."""
+    match record:
+        case RunStarted():
+            yield Event("run_started", run_id, data={"inputs": dict(record.inputs)}, time=time)
+        case TaskStarted(node=node, turns=turns, attempt=attempt):
+            yield _at("task_started", run_id, node, turns, time, attempt=attempt)
+        case TaskCommitted(node=node, turns=turns):
+            delta = {key: v.value if isinstance(v, Overwrite) else v for key, v in record.delta.items()}
+            actions = EventActions(delta, record.escalate)
+            yield _at("task_committed", run_id, node, turns, time, actions=actions, branch=record.scope)
+        case TaskFailed(node=node, turns=turns):
+            yield _at("task_failed", run_id, node, turns, time, data={"error": record.error, "message": record.message})
+        case BranchTaken(node=node, turns=turns, case=case):
+            yield _at("branch", run_id, node, turns, time, data={"case": case})
+        case LoopTurned(node=node, turns=turns, exit=reason):
+            yield _at("loop", run_id, node, turns, time, data={"exit": reason})
+        case Halted(node=node, turns=turns):
+            yield _at("progress", run_id, node, turns, time, data={"halt": record.reason})
+        case Step(node=node, turns=turns, result=ModelReply(usage=usage)):
+            yield _at("progress", run_id, node, turns, time, data={"model": record.name, "tokens": usage.total_tokens})
+        case Cancelled(node=node, turns=turns) if node:
+            yield _at("task_failed", run_id, node, turns, time, data={"error": "cancelled", "message": record.reason})
+        case RunEnded(status=status, reason=reason):
+            yield Event(status, run_id, data={"reason": reason}, time=time)
+        case Choice() | Step() | Cancelled():
+            return
+
+
+def _at(kind: Any, run_id: str, node: str, turns: tuple[int, ...], time: float, **more: Any) -> Event:
+    path, _, mark = node.rpartition("#")
+    author = (path if path and not mark.isdigit() else node).rpartition("/")[2].partition("#")[0]
+    return Event(kind, run_id, author, node, iterations=turns, time=time, **more)
+
+
+def progress_event(context: Context, data: Mapping[str, Any], time: float) -> Event:
+    """What a subscriber is told when a body emits progress."""
+    return Event(
+        "progress",
+        context.run_id,
+        context.agent_name,
+        context.node,
+        context.branch,
+        context.iterations,
+        context.attempt,
+        data=dict(data),
+        time=time,
+    )

@@ -1,0 +1,238 @@
+"""The state of a run along its edges: immutable maps from key to *version*, and how they are united at joins.
+
+A version is one write: its value, and the version it superseded. Of several versions of one key the one counts that all
+the others are upstream of. If there is none they are concurrent: with a merge, every update since their last common version
+is applied once, in canonical order; without one that is a `StateConflictError`::
+
+    fork x=1 -> [x=2] and [nothing] -> join        x is 2: the write of 1 is upstream of it
+    fork n=[] -> [n+=a] and [n+=b]  -> join        n is [a, b] with Merge.extend
+
+Pure. This is the only place that combines values.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import final
+
+from graphflow.errors import StateConflictError
+from graphflow.schema import MISSING, Merge, Overwrite
+
+Position = tuple[int, ...]
+"""A place in the canonical order: node index, then for each loop inside it iteration and node index."""
+
+
+@final
+class Version:
+    """One write of one key.
+
+    Attributes:
+        value: the value from here on.
+        node: path of the writer.
+        parents: the versions superseded or united; none for the first.
+        depth: the longest chain of versions below.
+        update: for merge keys, what was contributed (MISSING where versions were only united).
+        position: the writer's place in the canonical order.
+    """
+
+    __slots__ = ("depth", "node", "parents", "position", "update", "value")
+
+    def __init__(
+        self,
+        value: object,
+        node: str,
+        parents: tuple[Version, ...] = (),
+        update: object = MISSING,
+        position: Position = (),
+    ) -> None:
+        self.value = value
+        self.node = node
+        self.parents = parents
+        self.depth = 1 + max(parent.depth for parent in parents) if parents else 0
+        self.update = update
+        self.position = position
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state on an edge. `number` is that of the record that made it.
+
+    Attributes:
+        versions: key -> version; never changed once the state exists.
+        number: the state's number in the journal.
+    """
+
+    versions: Mapping[str, Version]
+    number: int
+
+    def plain(self) -> dict[str, object]:
+        """Give key -> value."""
+        return {key: version.value for key, version in self.versions.items()}
+
+    def read(self, key: str) -> object:
+        """Give a key's value, MISSING if it has none."""
+        version = self.versions.get(key)
+        return MISSING if version is None else version.value
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Mapping[str, object]):
+    """A state as a mapping key -> value, without copying it."""
+
+    state: State
+
+    def __getitem__(self, key: str) -> object:
+        return self.state.versions[key].value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.state.versions)
+
+    def __len__(self) -> int:
+        return len(self.state.versions)
+
+
+def initial_state(values: Mapping[str, object], number: int) -> State:
+    """Make the state at the entry."""
+    return State({key: Version(value, "@entry") for key, value in values.items()}, number)
+
+
+def commit(
+    state: State, delta: Mapping[str, object], position: Position, node: str, merges: Mapping[str, Merge], number: int
+) -> State:
+    """Apply one task's writes.
+
+    Args:
+        state: what the task saw.
+        delta: key -> value, for merge keys the update (or `Overwrite`).
+        position: the task's place in the canonical order.
+        node: path of the task.
+        merges: key -> merge.
+        number: number of the record.
+
+    Returns:
+        The state after it.
+    """
+    versions = dict(state.versions)
+    for key, value in delta.items():
+        old = versions.get(key)
+        parents = (old,) if old is not None else ()
+        merge = merges.get(key)
+        if merge is None:
+            versions[key] = Version(value.value if isinstance(value, Overwrite) else value, node, parents, position=position)
+        else:
+            new = _apply(merge, old.value if old is not None else MISSING, value)
+            versions[key] = Version(new, node, parents, value, position)
+    return State(versions, number)
+
+
+def _apply(merge: Merge, old: object, update: object) -> object:
+    if isinstance(update, Overwrite):
+        return update.value
+    return merge.apply(merge.identity() if old is MISSING else old, update)
+
+
+def unite(states: Sequence[State], merges: Mapping[str, Merge], node: str, number: int) -> State:
+    """Unite the states of concurrent branches.
+
+    Args:
+        states: in declaration order of the branches.
+        merges: key -> merge.
+        node: path of the node where they meet, for messages.
+        number: number of the record.
+
+    Returns:
+        The united state.
+
+    Raises:
+        StateConflictError: two branches wrote a key that has no merge.
+    """
+    versions = dict(states[0].versions)
+    for state in states[1:]:
+        for key, version in state.versions.items():
+            mine = versions.get(key)
+            if mine is None:
+                versions[key] = version
+            elif mine is not version:
+                versions[key] = _newer(key, mine, version, merges.get(key), node)
+    return State(versions, number)
+
+
+def subsuming(states: Sequence[State]) -> State | None:
+    """Find a state among several that holds everything the others do, so that nothing has to be united."""
+    return next((state for state in states if all(_covers(state, other) for other in states)), None)
+
+
+def _covers(state: State, other: State) -> bool:
+    if state is other or state.versions is other.versions:
+        return True
+    mine = state.versions
+    return all(key in mine and (mine[key] is v or _upstream(v, mine[key])) for key, v in other.versions.items())
+
+
+def _newer(key: str, left: Version, right: Version, merge: Merge | None, node: str) -> Version:
+    if _upstream(left, right):
+        return right
+    if _upstream(right, left):
+        return left
+    if merge is None:
+        raise StateConflictError(key, [left.node, right.node], node)
+    return _merged(left, right, merge)
+
+
+def _upstream(old: Version, new: Version) -> bool:
+    """Whether `new` supersedes `old`. Chains are walked only as far down as `old` can be."""
+    pending, seen = [new], {id(new)}
+    while pending:
+        version = pending.pop()
+        if version is old:
+            return True
+        for parent in version.parents:
+            if parent.depth >= old.depth and id(parent) not in seen:
+                seen.add(id(parent))
+                pending.append(parent)
+    return False
+
+
+def _merged(left: Version, right: Version, merge: Merge) -> Version:
+    """Apply to the last common version every update since, each once, in canonical order."""
+    base, updates = _since_common(left, right)
+    value = base.value if base is not None else MISSING
+    for version in sorted(updates, key=lambda update: update.position):
+        value = _apply(merge, value, version.update)
+    return Version(value, right.node, (left, right))
+
+
+def _since_common(left: Version, right: Version) -> tuple[Version | None, list[Version]]:
+    """Walk down from both, deepest first, until one version is left that everything passes through."""
+    tie = count()
+    heap = [(-v.depth, next(tie), v) for v in (left, right)]
+    heapq.heapify(heap)
+    queued = {id(left), id(right)}
+    roots = 0
+    updates: list[Version] = []
+    while heap:
+        if len(heap) == 1 and not roots:
+            return heap[0][2], updates
+        version = heapq.heappop(heap)[2]
+        if version.update is not MISSING:
+            updates.append(version)
+        elif not version.parents:
+            return _from_roots(version, heap, updates)
+        roots += not version.parents
+        for parent in version.parents:
+            if id(parent) not in queued:
+                queued.add(id(parent))
+                heapq.heappush(heap, (-parent.depth, next(tie), parent))
+    return None, updates
+
+
+def _from_roots(
+    root: Version, heap: list[tuple[int, int, Version]], updates: list[Version]
+) -> tuple[Version, list[Version]]:
+    """An input or default was reached while first updates of other branches, made without it, are left."""
+    updates.extend(version for _, _, version in heap if version.update is not MISSING)
+    return root, updates
+
