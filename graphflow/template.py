@@ -1,34 +1,48 @@
-"""Templates: text with `{key}` placeholders.
+"""Templates of instructions, prompts and reasons: text with `{placeholders}` for keys of the state.
 
-`{key}`, `{key?}` (empty if absent), `{user:tier}`, `{invoice.total}`. Every part is a Python identifier; whatever else stands
-in braces (JSON, CSS, `{ x }`, `{0}`) is text. A placeholder in n >= 2 braces on each side is text with one brace less on each
-side, so `{{key}}` gives `{key}` and the `}}` at the end of nested JSON stays as it is::
+A placeholder is a key, a field of one, or either with `?` for "nothing if it is absent"; every part is an identifier.
+All other braces (JSON, CSS, code) are text and stay as they are::
 
-    render(parse('Answer like {"ok": true} about {topic}'), {"topic": "tides"}.get)
+    parse("Fix {draft}, mind {review.notes?}").placeholders     # draft; review.notes, optional
+    render(parse('{"a": {n}}'), {"n": 3}.get)                   # '{"a": 3}'
+    render(parse("{{draft}}"), {}.get)                          # '{draft}'
 
-Values are put in once and never looked at again: a value with braces in it is harmless.
+Doubled braces around what would be a placeholder make it text and lose one brace on each side; `escape` puts them
+there. What is put in is never looked at for placeholders again. This module knows values, never agents or models.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
-from graphflow.conditions import follow
+from graphflow.conditions import field_of
 from graphflow.errors import AbsentKeyError
 from graphflow.schema import MISSING, render_text
 
-PREFIXES = ("app", "user", "temp")
-_IDENTIFIER = r"[^\W\d]\w*"
-_BODY = rf"(?:(?:{'|'.join(PREFIXES)}):)?{_IDENTIFIER}(?:\.(?!_){_IDENTIFIER})*\??"
-_BRACED = re.compile(rf"(?P<open>\{{+)(?P<body>{_BODY})(?P<close>\}}+)")
+# Possessive, and only from the first brace of a run: a text of nothing but braces takes linear time.
+_CANDIDATE = re.compile(
+    r"""(?<!\{)(?P<opening>\{++)
+        (?P<scope>(?:app|user|temp):)?
+        (?P<path>[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+)
+        (?P<optional>\??)
+        (?P<closing>\}++)""",
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """One placeholder: the key, the fields below it, whether it may be absent, and its place in the text (0-based)."""
+    """A place where a value goes.
+
+    Attributes:
+        name: the key, with its scope prefix.
+        path: names of the fields that lead from the key's value to the one meant; may be empty.
+        optional: an absent value leaves nothing, instead of failing.
+        start: offset of the opening brace in the text, from 0.
+        end: offset behind the closing brace.
+    """
 
     name: str
     path: tuple[str, ...]
@@ -36,77 +50,101 @@ class Placeholder:
     start: int
     end: int
 
+    @property
+    def text(self) -> str:
+        """The key and the path, joined by dots."""
+        return ".".join((self.name, *self.path))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Template:
-    """A parsed template: its text, and its parts in order."""
+    """A parsed template.
+
+    Attributes:
+        text: what was parsed.
+        parts: literal text (unescaped, never empty) and placeholders, in order.
+    """
 
     text: str
     parts: tuple[str | Placeholder, ...]
 
-    @cached_property
+    @property
     def placeholders(self) -> tuple[Placeholder, ...]:
         """The placeholders, in order."""
         return tuple(part for part in self.parts if isinstance(part, Placeholder))
 
 
 def parse(text: str) -> Template:
-    """Split a text into literal text and placeholders. Every text is a template."""
+    """Find the placeholders of a text. Every text is a template; linear time.
+
+    Args:
+        text: the text. A placeholder between unequal numbers of braces takes one of each side where one side has only
+            one (`{{x}` is `{` and a placeholder); between two or more on both sides it is literal.
+
+    Raises:
+        TypeError: it is no text.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a template is text, got {text!r}")
     parts: list[str | Placeholder] = []
-    done = 0
-    for match in _BRACED.finditer(text):
-        depth = min(len(match["open"]), len(match["close"]))
-        start, end = match.end("open") - depth, match.start("close") + depth
-        parts.append(text[done:start])
-        parts.append(_placeholder(match["body"], start, end) if depth == 1 else text[start + 1 : end - 1])
-        done = end
-    parts.append(text[done:])
-    return Template(text, tuple(_joined(parts)))
-
-
-def _placeholder(body: str, start: int, end: int) -> Placeholder:
-    name, *path = body.removesuffix("?").split(".")
-    return Placeholder(name, tuple(path), body.endswith("?"), start, end)
-
-
-def _joined(parts: list[str | Placeholder]) -> list[str | Placeholder]:
-    joined: list[str | Placeholder] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        if isinstance(part, str) and isinstance(last, str):
-            joined[-1] = last + part
-        elif part:
-            joined.append(part)
-    return joined
+    literal, done = "", 0
+    for found in _candidates(text):
+        literal += text[done : found.start()]
+        opening, closing = found["opening"], found["closing"]
+        if min(len(opening), len(closing)) > 1:
+            literal += found[0][1:-1]
+        else:
+            literal += opening[1:]
+            parts.extend((literal, _placeholder(found)) if literal else (_placeholder(found),))
+            literal = closing[1:]
+        done = found.end()
+    literal += text[done:]
+    return Template(text, (*parts, literal) if literal else tuple(parts))
 
 
 def escape(text: str) -> str:
-    """Write a text so that, as a template, it gives the text back."""
-    return _BRACED.sub(r"{\g<0>}", text)
+    """Write text so that a template shows it as it is: `render(parse(escape(text)), ...) == text`.
+
+    Args:
+        text: any text.
+    """
+    pieces, done = [], 0
+    for found in _candidates(text):
+        pieces += [text[done : found.start()], "{", found[0], "}"]
+        done = found.end()
+    return "".join((*pieces, text[done:]))
 
 
 def render(template: Template, read: Callable[[str], object]) -> str:
-    """Fill in a template.
+    """Put values in the place of placeholders: text as it is, everything else as JSON.
 
     Args:
-        template: what `parse` gave.
-        read: key -> value, MISSING if it is absent.
-
-    Returns:
-        The text: strings as they are, other values as JSON, absent optional ones as nothing.
+        template: the template.
+        read: gives the value of a key, MISSING if it has none.
 
     Raises:
-        AbsentKeyError: a key or field that is not optional is absent.
+        AbsentKeyError: a required placeholder's key or field is not there.
     """
-    return "".join(part if isinstance(part, str) else _value(part, read) for part in template.parts)
+    return "".join(part if isinstance(part, str) else _rendered(part, read) for part in template.parts)
 
 
-def _value(placeholder: Placeholder, read: Callable[[str], object]) -> str:
+def _rendered(placeholder: Placeholder, read: Callable[[str], object]) -> str:
     value = read(placeholder.name)
-    if value is not MISSING:
-        value = follow(value, placeholder.path)
-    if value is not MISSING:
-        return render_text(value)
+    found = value if value is MISSING else field_of(value, placeholder.path)
+    if found is not MISSING:
+        return render_text(found)
     if placeholder.optional:
         return ""
-    raise AbsentKeyError(".".join((placeholder.name, *placeholder.path)))
+    raise AbsentKeyError(placeholder.name if value is MISSING else placeholder.text)
+
+
+def _candidates(text: str) -> Iterator[re.Match[str]]:
+    """Find what would be a placeholder between braces, with all the braces on both sides of it."""
+    return (found for found in _CANDIDATE.finditer(text) if all(map(str.isidentifier, found["path"].split("."))))
+
+
+def _placeholder(found: re.Match[str]) -> Placeholder:
+    first, *path = found["path"].split(".")
+    start = found.end("opening") - 1
+    end = found.start("closing") + 1
+    return Placeholder((found["scope"] or "") + first, tuple(path), bool(found["optional"]), start, end)

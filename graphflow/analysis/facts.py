@@ -143,6 +143,64 @@ class Facts:
         """Give the edges by which something inside may end a loop."""
         return [edge for edge in self.graph.into(loop_exit) if edge.label in (ESCALATE, POSSIBLE_ESCALATE)]
 
+    def comes_round(self, node_id: str, definitions: Sequence[Definition]) -> bool:
+        """Say whether every one of these writes reaches the node only by going round a loop that both are in."""
+        return all(self._only_round(definition.node, node_id) for definition in definitions)
+
+    def _only_round(self, writer: str, reader: str) -> bool:
+        shared = set(self.strands.loops(writer)) & set(self.strands.loops(reader))
+        if isinstance(self.graph.nodes[reader], LoopHeader):
+            shared.discard(self.graph.nodes[reader].region)
+        return bool(shared) and not self._forward(writer, reader)
+
+    def _forward(self, start: str, goal: str) -> bool:
+        """Whether a path without back edges leads from one node to another; into a header its own back edges count."""
+        pending, seen = [start], {start}
+        while pending:
+            for edge in self.graph.out(pending.pop()):
+                if edge.target == goal:
+                    return True
+                if not edge.back and edge.target not in seen:
+                    seen.add(edge.target)
+                    pending.append(edge.target)
+        return False
+
+    def own_write(self, node_id: str, key: str) -> bool:
+        """Say whether, before the node, its own parallel branch surely wrote `key` itself."""
+        reaching = self.reaching(node_id, key)
+        return bool(reaching) and self.surely(node_id, key) and all(self._same_branch(node_id, d, key) for d in reaching)
+
+    def _same_branch(self, node_id: str, definition: Definition, key: str) -> bool:
+        regions = {self.strands.meeting(node_id, other.node) for other in self.beside(node_id, key)}
+        return all(
+            region is None or self.strands.branch(region, definition.node) == self.strands.branch(region, node_id) != ""
+            for region in regions
+        )
+
+    @cached_property
+    def races(self) -> dict[tuple[str, str], list[Definition]]:
+        """(parallel region, key) -> the writes of a key without merge that may happen at the same time there."""
+        found: dict[tuple[str, str], dict[str, list[Definition]]] = {}
+        for definition in self.flow.definitions:
+            if definition.key in self.flow.merged:
+                continue
+            for region, branch in self.strands.of(definition.node):
+                found.setdefault((region, definition.key), {}).setdefault(branch, []).append(definition)
+        return {
+            place: [definition for writes in branches.values() for definition in writes[:1]]
+            for place, branches in found.items()
+            if len(branches) > 1
+        }
+
+    @cached_property
+    def raced(self) -> set[str]:
+        """The keys that some race is about."""
+        return {key for _, key in self.races}
+
+    def reaches_exit(self, definition: Definition) -> bool:
+        """Say whether the value may still be there at the normal end."""
+        return bool(self.flow.at(self.graph.exit).reach >> definition.index & 1)
+
     def path_without(self, node_id: str, key: str) -> tuple[str, ...]:
         """Find one path from the entry to a node on which nothing surely writes `key`.
 

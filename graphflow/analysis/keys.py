@@ -82,6 +82,7 @@ class KeyFlow:
         self.unknown: dict[str, int] = {name: 1 << (len(definitions) + index) for index, name in enumerate(names)}
         self.of_key: dict[str, int] = dict(self.unknown)
         self._of_node: dict[str, list[Definition]] = {}
+        self._at: dict[str, Bits] = {}
         for definition in definitions:
             self.of_key[definition.key] |= 1 << definition.index
             self._of_node.setdefault(definition.node, []).append(definition)
@@ -104,8 +105,11 @@ class KeyFlow:
 
     def at(self, node_id: str) -> Bits:
         """Say what holds where a node reads: before it, and for an exit test after the body."""
-        node = self.graph.nodes[node_id]
-        return self._enter(node, "", [(edge, self.edges[edge]) for edge in self.graph.into(node_id)])
+        found = self._at.get(node_id)
+        if found is None:
+            into = [(edge, self.edges[edge]) for edge in self.graph.into(node_id)]
+            found = self._at[node_id] = self._enter(self.graph.nodes[node_id], "", into)
+        return found
 
     def _enter(self, node: Node, label: str, into: Inflow[Bits]) -> Bits:
         if isinstance(node, LoopHeader):

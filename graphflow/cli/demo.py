@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from graphflow.checker.formats import printable, text
-from graphflow.cli.options import debug_option, layout
+from graphflow.cli.options import debug_option, layout, standard_input
 from graphflow.cli.run import EXIT_CODES, checked, execute, print_result
 from graphflow.cli.table import contract_table
 from graphflow.cli.targets import load_one
@@ -43,7 +43,7 @@ def demo(ctx: click.Context, file: str | None, sample: str | None, output: str) 
     if file is not None and sample is not None:
         raise click.UsageError("give a file or --sample, not both", ctx)
     chosen = sample or "approved"
-    stdin = click.get_binary_stream("stdin")
+    stdin = standard_input()
     message = (
         read_text(file if file == "-" else f"@{file}", "the invoice", stdin) if file is not None else _shipped(chosen)
     )

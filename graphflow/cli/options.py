@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -45,6 +46,11 @@ def debug_option(function: Decorated) -> Decorated:
 def in_debug(ctx: click.Context) -> bool:
     """Say whether `--debug` was given."""
     return bool(ctx.meta.get(_DEBUG))
+
+
+def standard_input() -> IO[bytes]:
+    """Give standard input as bytes; an empty one where the program was started without."""
+    return sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
 
 
 def is_terminal(stream: IO[str]) -> bool:

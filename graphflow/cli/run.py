@@ -7,6 +7,7 @@ Progress goes to standard error, the result to standard output. Exit code 0: com
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -17,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from graphflow.checker.diagnostics import Report
 from graphflow.checker.formats import Checked, printable, text
-from graphflow.cli.options import DEFAULT_WIDTH, debug_option, in_debug
+from graphflow.cli.options import DEFAULT_WIDTH, debug_option, in_debug, standard_input
 from graphflow.cli.progress import watching
 from graphflow.cli.targets import Loaded, load_one
 from graphflow.cli.values import STANDARD_INPUT, read_inputs, read_text
@@ -56,7 +57,7 @@ def run(
     if len(asks) > 1:
         raise UsageError("standard input can be read only once; only one of --input and --message can be `-`")
     loaded = load_one(target)
-    stdin = click.get_binary_stream("stdin")
+    stdin = standard_input()
     values = read_inputs(inputs, loaded.flow, stdin)
     said = read_text(message, "the message", stdin) if message is not None else None
     result = execute(ctx, loaded, values, message=said, models=_models(models))
@@ -80,7 +81,7 @@ def execute(ctx: click.Context, loaded: Loaded, inputs: Mapping[str, object], **
         UsageError: the run could not start.
     """
     try:
-        with watching(loaded.flow.graph, click.get_text_stream("stderr")) as on_event:
+        with watching(loaded.flow.graph, sys.stderr) as on_event:
             return loaded.flow.run_sync(inputs, on_event=on_event, **options)
     except ContractError as error:
         if not isinstance(error.report, Report):

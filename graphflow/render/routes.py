@@ -90,8 +90,8 @@ def routes(graph: Graph) -> tuple[Route, ...]:
         match node:
             case LoopHeader():
                 lines = _through_header(lines, node)
-            case Fork() | Join() if not node.contract.writes:
-                lines = _through(lines, node.id)
+            case Fork() | Join() if not any(edge.writer == node.id for edge in graph.state):
+                lines = _through(graph, lines, node.id)
             case _:
                 pass
     return _united(graph, lines)
@@ -147,17 +147,30 @@ def _joined(first: Route, second: Route) -> Route:
     return Route(first.source, second.target, kind, labels, second.closes)
 
 
-def _through(lines: list[Route], id_: str) -> list[Route]:
-    """Route through a fork or join: an escalation goes on along the escalating way out, if there is one."""
+def _through(graph: Graph, lines: list[Route], id_: str) -> list[Route]:
+    """Route through a fork or join, unless a dot is clearer.
+
+    A dot stays where it saves lines, where a fork would repeat the label of the line into it, and at the end of a
+    conditional with an arm that does nothing (that arm would leave the frame at once, its label on the border).
+    """
     into = [line for line in lines if line.target == id_]
     out = [line for line in lines if line.source == id_]
     pairs = _pairs(into, out)
-    if len(pairs) >= len(into) + len(out):
+    crowded = len(pairs) >= len(into) + len(out)
+    repeated = len(out) > 1 and any(line.labels for line in into)
+    skipped = any(_is_branch_of(graph, line.source, id_) for line in into)
+    if crowded or repeated or skipped:
         return lines
     return _replaced(lines, {id_}, pairs)
 
 
+def _is_branch_of(graph: Graph, source: str, join: str) -> bool:
+    node = graph.nodes[source]
+    return isinstance(node, Branch) and node.halt is None and node.region == graph.nodes[join].region
+
+
 def _pairs(into: Sequence[Route], out: Sequence[Route]) -> list[Route]:
+    """Join each way in to each way out; an escalation goes on along the escalating way out, if there is one."""
     onward = [line for line in out if line.kind != ESCALATION]
     escalating = [line for line in out if line.kind == ESCALATION]
     raised = {line for line in into if line.kind == ESCALATION} if escalating else set()
@@ -211,21 +224,21 @@ def carried(graph: Graph, lines: Sequence[Route]) -> tuple[dict[Route, list[Carr
     into: dict[str, list[Route]] = {}
     for line in lines:
         into.setdefault(line.target, []).append(line)
+    order = _reading_order(graph)
     brought: dict[Route, list[Carried]] = {}
     own: dict[tuple[str, str], list[Carried]] = {}
     for edge in graph.state:
         if not _is_asked_for(graph, edge):
             continue
         item = Carried(edge.key, edge.type.text)
-        line = _bringing(graph, edge, into)
+        line = _bringing(graph, edge, into, returns=order[edge.writer] >= order[edge.reader])
         if line is not None:
             place = brought.setdefault(line, [])
         else:
             place = own.setdefault((edge.writer, edge.reader), [])
         if item not in place:
             place.append(item)
-    position = graph.position
-    apart = [KeyLine(w, r, tuple(keys), position[w] >= position[r]) for (w, r), keys in own.items()]
+    apart = [KeyLine(w, r, tuple(keys), order[w] >= order[r]) for (w, r), keys in own.items()]
     return brought, apart
 
 
@@ -233,9 +246,17 @@ def _is_asked_for(graph: Graph, edge: StateEdge) -> bool:
     return any(read.key == edge.key and not read.implicit for read in graph.nodes[edge.reader].contract.reads)
 
 
-def _bringing(graph: Graph, edge: StateEdge, into: dict[str, list[Route]]) -> Route | None:
+def _reading_order(graph: Graph) -> dict[str, int]:
+    """Give each node its place in the picture: as in the graph, but a loop's exit test comes after its body."""
+    order = {id_: 2 * place for id_, place in graph.position.items()}
+    for node in graph.nodes.values():
+        if isinstance(node, LoopHeader):
+            order[node.id] = max(order[line.source] for line in graph.into(node.id)) + 1
+    return order
+
+
+def _bringing(graph: Graph, edge: StateEdge, into: dict[str, list[Route]], *, returns: bool) -> Route | None:
     """Find the last line of a way from writer to reader on which nothing else stands but diamonds and dots."""
-    returns = graph.position[edge.writer] >= graph.position[edge.reader]
     direct = sorted(into.get(edge.reader, ()), key=lambda line: line.source != edge.writer)
     for last in direct:
         pending, seen = [(last, last.kind == BACK)], set()

@@ -63,15 +63,34 @@ class _Finisher:
         if drawing is None:
             raise UsageError("Graphviz gave an SVG without a drawing; is GRAPHFLOW_DOT set to a `dot` program?")
         result = self._root(root)
-        group = ET.SubElement(result, "g", {"transform": drawing.get("transform", "")})
+        layers = [ET.Element("g") for _ in range(4)]
         for element in drawing:
             part = self._parts.get(element.get("id", ""))
             if part is not None:
-                group.append(self._group(element, part))
+                self._place(element, part, layers)
             elif element.tag == "polygon":
-                group.append(_surface(element, self._colours))
+                layers[0].append(_surface(element, self._colours))
+        group = ET.SubElement(result, "g", {"transform": drawing.get("transform", "")})
+        group.extend(element for layer in layers for element in layer)
         ET.indent(result, " ", 0)
         return ET.tostring(result, encoding="unicode") + "\n"
+
+    def _place(self, element: ET.Element, part: _Part, layers: Sequence[ET.Element]) -> None:
+        """Draw frames, then lines, then nodes, then the words that lines could cross."""
+        shapes, words = self._groups(element, part)
+        match part:
+            case SceneNode():
+                shapes.extend(words)
+                layers[2].append(shapes)
+                return
+            case SceneCluster():
+                layers[0].append(shapes)
+            case SceneEdge():
+                layers[1].append(shapes)
+        if words:
+            label = ET.SubElement(layers[3], "g", {"class": f"label {part.kind}"})
+            _titled(label, part)
+            label.extend(words)
 
     def _root(self, root: ET.Element) -> ET.Element:
         ids = {name: f"{self._scene.id}-{name}" for name in ("title", "desc")}
@@ -94,52 +113,56 @@ class _Finisher:
         ET.SubElement(result, "style").text = css(self._theme)
         return result
 
-    def _group(self, element: ET.Element, part: _Part) -> ET.Element:
+    def _groups(self, element: ET.Element, part: _Part) -> tuple[ET.Element, list[ET.Element]]:
+        """Give the shapes of a part as a group with its id, and its words."""
         sort = {SceneNode: "node", SceneCluster: "cluster", SceneEdge: "edge"}[type(part)]
         group = ET.Element("g", {"id": f"{self._scene.id}-{part.id}", "class": f"{sort} {part.kind}"})
-        if part.tooltip:
-            ET.SubElement(group, "title").text = part.tooltip
+        _titled(group, part)
         badges = () if isinstance(part, SceneEdge) else part.badges
-        self._shapes(group, element, part, badges)
-        shapes = [shape for shape in group if shape.tag in _SHAPES]
+        shapes = [shape for shape in element.iter() if shape.tag in _SHAPES]
+        own, pills = shapes[: len(shapes) - len(badges)], shapes[len(shapes) - len(badges) :]
+        self._name_shapes(own, part)
+        group.extend(own)
         texts = list(element.iter("text"))
         lines = _lines(part)
         expected = sum(len(line) for line in lines) + len(badges)
-        if len(texts) != expected:
-            raise UsageError(f"Graphviz drew {len(texts)} texts where {expected} were asked for; try it without GRAPHFLOW_DOT")
+        if len(texts) != expected or not own:
+            raise UsageError(
+                f"Graphviz drew {len(texts)} texts where {expected} were asked for; unset GRAPHFLOW_DOT, "
+                "or name a `dot` program that knows HTML-like labels"
+            )
+        words: list[ET.Element] = []
         for line in lines:
-            group.append(self._text(line, texts[: len(line)], part, shapes[0] if shapes else None))
+            words.append(self._text(line, texts[: len(line)], part, own[0]))
             del texts[: len(line)]
-        for badge, text, pill in zip(badges, texts, shapes[len(shapes) - len(badges) :], strict=True):
-            group.append(self._badge(badge, text, pill))
-        return group
+        for badge, text, pill in zip(badges, texts, pills, strict=True):
+            pill.set("class", f"badge-{badge.severity}")
+            words += [pill, self._badge(badge, text, pill)]
+        return group, words
 
-    def _shapes(self, group: ET.Element, element: ET.Element, part: _Part, badges: Sequence[Badge]) -> None:
-        """Name the shapes: Graphviz draws the part itself first, the badges last."""
-        shapes = [shape for shape in element.iter() if shape.tag in _SHAPES]
-        own = shapes[: len(shapes) - len(badges)]
-        for index, shape in enumerate(own):
+    def _name_shapes(self, shapes: list[ET.Element], part: _Part) -> None:
+        if part.kind == "end":
+            # A ring around a dot, the larger circle below; Graphviz draws the smaller one first.
+            shapes.sort(key=lambda shape: -float(shape.get("rx", "0")))
+        for index, shape in enumerate(shapes):
             if isinstance(part, SceneEdge):
                 shape.set("class", "path" if shape.tag == "path" else "tip")
-            elif part.kind == "end" and index:
-                shape.set("class", "core")
+            elif part.kind == "end":
+                shape.set("class", "core" if index else "body")
+                shape.set("fill", self._colours["start" if index else "background"])
             else:
                 shape.set("class", "body")
-        if part.kind == "end":
-            _ring(own, self._colours)
-        for badge, pill in zip(badges, shapes[len(own) :], strict=True):
-            pill.set("class", f"badge-{badge.severity}")
-        group.extend(shapes)
 
-    def _text(self, line: Line, drawn: Sequence[ET.Element], part: _Part, body: ET.Element | None) -> ET.Element:
+    def _text(self, line: Line, drawn: Sequence[ET.Element], part: _Part, body: ET.Element) -> ET.Element:
         """Write one line where Graphviz put it; in a node, centred whatever the reader's font."""
         first = drawn[0]
         anchor, x = first.get("text-anchor", "start"), first.get("x", "0")
-        if isinstance(part, SceneNode) and body is not None:
+        if isinstance(part, SceneNode):
             anchor, x = "middle", _number(_middle(body))
-        element = ET.Element("text", {"text-anchor": anchor, "x": x, "y": first.get("y", "0")})
-        if isinstance(part, SceneCluster):
-            element.set("class", "label")
+        y = float(first.get("y", "0"))
+        if isinstance(part, SceneEdge) and self._scene.direction == "LR":
+            y -= 3  # beside a level line Graphviz leaves no room below the letters
+        element = ET.Element("text", {"text-anchor": anchor, "x": x, "y": _number(y)})
         if len(line) == 1:
             self._run(element, line[0])
             return element
@@ -148,8 +171,7 @@ class _Finisher:
         return element
 
     def _run(self, element: ET.Element, run: Run) -> None:
-        names = [name for name in (element.get("class"), f"text-{run.style}") if name]
-        element.set("class", " ".join(names))
+        element.set("class", f"text-{run.style}")
         element.set("font-size", str(SIZES[run.style]))
         if run.style in BOLD:
             element.set("font-weight", "bold")
@@ -181,18 +203,15 @@ def _lines(part: _Part) -> tuple[Line, ...]:
             return tuple((run,) for run in part.lines)
 
 
+def _titled(group: ET.Element, part: _Part) -> None:
+    if part.tooltip:
+        ET.SubElement(group, "title").text = part.tooltip
+
+
 def _surface(polygon: ET.Element, colours: Mapping[str, str]) -> ET.Element:
     return ET.Element(
         "polygon", {"class": "surface", "fill": colours["background"], "points": polygon.get("points", "")}
     )
-
-
-def _ring(shapes: Sequence[ET.Element], colours: Mapping[str, str]) -> None:
-    """Make a double circle a ring around a dot (Graphviz draws the inner circle first)."""
-    circles = sorted((shape for shape in shapes if shape.tag == "ellipse"), key=lambda s: -float(s.get("rx", "0")))
-    for circle, name, fill in zip(circles, ("body", "core"), ("background", "start"), strict=False):
-        circle.set("class", name)
-        circle.set("fill", colours[fill])
 
 
 def _middle(shape: ET.Element) -> float:

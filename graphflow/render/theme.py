@@ -4,7 +4,7 @@ Every colour has a role. The writers put the colours of one palette into the dra
 programs that know no style sheets; the sheet then lets browsers follow the reader's preference::
 
     palette("auto")["model-line"]        "#6366f1"
-    css("auto")                          ".graphflow-auto{--model-line:#6366f1;...} @media (prefers-color-scheme:dark){...}"
+    css("auto")                          ".graphflow-auto{--gf-model-line:#6366f1;...} @media ..."
 
 This module knows nothing of graphs.
 """
@@ -149,7 +149,7 @@ def _rules() -> list[tuple[str, str]]:
         rules.append((f"{kind} .tip", f"fill:var(--gf-{role});stroke:var(--gf-{role})"))
     rules += [(f"text-{style}", f"fill:var(--gf-{role})") for style, role in TEXTS.items()]
     rules += [(f"badge-{severity}", f"fill:var(--gf-{severity})") for severity in ("error", "warning")]
+    rules.append(("label text", halo))
     rules.append(("badge-text", "fill:var(--gf-badge)"))
-    rules.append(("edge text", halo))
-    rules.append(("cluster .label", halo))
+    rules.append(("label .badge-text", "stroke:none"))
     return rules

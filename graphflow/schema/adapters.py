@@ -21,7 +21,7 @@ from enum import Enum
 from typing import Annotated, Any, Union
 
 import typing_extensions
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema, core_schema
 
@@ -30,6 +30,7 @@ from graphflow.schema.types import (
     Exactly,
     Type,
     bare,
+    bare_once,
     is_literal,
     is_never,
     is_record,
@@ -79,13 +80,23 @@ class _Integer:
         )
 
 
+class _GenericInstance:
+    """Marks a model with type arguments: an instance of the model whose fields are of these types."""
+
+    @staticmethod
+    def __get_pydantic_core_schema__(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        model = source.__pydantic_generic_metadata__["origin"]
+        return core_schema.chain_schema([core_schema.is_instance_schema(model), handler(source)])
+
+
 class _Number:
-    """Marks a float that may be an int, which stays one: a large int would lose digits."""
+    """Marks a float that may be an int, which stays one, as a large int would lose digits; nothing else becomes one."""
 
     @staticmethod
     def __get_pydantic_core_schema__(source: object, handler: object) -> CoreSchema:
+        number = core_schema.json_or_python_schema(core_schema.float_schema(), core_schema.is_instance_schema(float))
         return core_schema.union_schema(
-            [core_schema.float_schema(), core_schema.int_schema(), core_schema.bool_schema()],
+            [number, core_schema.int_schema(), core_schema.bool_schema()],
             custom_error_type="no_number",
             custom_error_message="Input should be a valid number",
         )
@@ -222,19 +233,21 @@ def _adapter(asked: Exactly, use: Use) -> TypeAdapter[Any] | None:
 
 
 def _adapted(hint: Any, use: Use, inside: tuple[object, ...]) -> Any:
-    """Give the hint for pydantic; `inside` are the TypedDicts around it, so that recursive ones end."""
+    """Give the hint for pydantic; `inside` are the named types around it, so that recursive ones end."""
     if hint is object or hint in inside:
-        return Any if hint is object else dict[str, Any]
+        return dict[str, Any] if is_typed_dict(hint) else Any
     if is_never(hint):
         return Annotated[Any, _Nothing]
     if hint is int or hint is float:
         return hint if use is Use.PARSE else Annotated[hint, _Integer if hint is int else _Number]
     if is_typed_dict(hint):
         return _typed_dict(hint, use, inside)
+    if (named := bare_once(hint)) is not hint:
+        return _adapted(named, use, (*inside, hint))
     change = functools.partial(_adapted, use=use, inside=inside)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if use is Use.CHECK and is_record(origin or hint) and not _is_generic_model(hint):
-        return Annotated[hint, _Instance]
+    if use is Use.CHECK and is_record(origin or hint):
+        return Annotated[hint, _GenericInstance if _is_generic_model(hint) else _Instance]
     if origin is Annotated:
         inner = arguments[0] if arguments[0] in (int, float) else change(arguments[0])
         return Annotated[(inner, *arguments[1:])]

@@ -16,8 +16,8 @@ import datetime
 import types
 import typing
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence, Set
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -33,6 +33,7 @@ from graphflow.schema.types import (
 )
 
 _DEEPEST = 40
+_SAME = ((Iterable, Collection), (Mapping, dict), (MutableMapping, dict))  # the validator lets nothing else through
 
 
 def assignable(source: Type, target: Type) -> bool:
@@ -55,6 +56,8 @@ def _fits(source: Any, target: Any, depth: int) -> bool:
     source, target = bare(source), bare(target)
     if source is Any or target is Any or target is object or is_never(source) or depth > _DEEPEST:
         return True
+    if is_never(target):
+        return False
     if is_union(source):
         return all(_fits(member, target, depth + 1) for member in typing.get_args(source))
     if is_literal(source):
@@ -97,8 +100,10 @@ def _structures_fit(source: Any, target: Any, depth: int) -> bool:
                 return False
         return True
     if is_typed_dict(source):
-        members = [hint for hint, _ in typed_dict_fields(source).values()] or [Any]
-        return all(_fits(types.GenericAlias(dict, (str, hint)), target, depth + 1) for hint in members)
+        as_dicts = [
+            types.GenericAlias(dict, (Literal[name], hint)) for name, (hint, _) in typed_dict_fields(source).items()
+        ]
+        return all(_fits(each, target, depth + 1) for each in as_dicts)
     arguments = typing.get_args(source)
     if not _is_class(source, Mapping):
         return False
@@ -117,6 +122,10 @@ def _classes_fit(kind: type, asked: type) -> bool:
         return False  # a date with a time is no date to the validator
     if issubclass(kind, (str, bytes)) and asked in (Sequence, Collection, Iterable):
         return False  # where a list is meant, text is a mistake
+    if issubclass(kind, BaseModel) and not issubclass(asked, BaseModel) and asked.__module__ == "collections.abc":
+        return False  # that a model can be iterated makes it no collection
+    if (kind, asked) in _SAME:
+        return True
     try:
         return issubclass(kind, asked) or _model_origin(kind) is _model_origin(asked) is not None
     except TypeError:  # a protocol that cannot be asked at run time
@@ -134,8 +143,8 @@ def _model_origin(kind: type) -> type | None:
 def _arguments_fit(source: Any, target: Any, depth: int) -> bool:
     given, asked = _arguments(source), _arguments(target)
     if not given or not asked:
-        return True  # a bare generic, as if with `Any`; the empty tuple fits every tuple but a fixed one
-    kind, wanted = typing.get_origin(source) or source, typing.get_origin(target) or target
+        return True  # a bare generic, as if with `Any`
+    kind, wanted = _generic_class(source), _generic_class(target)
     if _is_class(kind, tuple):
         return _tuple_fits(given, wanted, asked, depth)
     if _is_class(kind, Mapping) and len(given) == 2 and len(asked) == 2:
@@ -144,6 +153,11 @@ def _arguments_fit(source: Any, target: Any, depth: int) -> bool:
     if wanted is not kind and not _is_collection(wanted):
         return True  # how the arguments of one class become those of another is not known
     return all(_fits(one, other, depth + 1) for one, other in zip(given, asked, strict=False))
+
+
+def _generic_class(hint: Any) -> object:
+    origin = typing.get_origin(hint) or hint
+    return (_model_origin(origin) if isinstance(origin, type) else None) or origin
 
 
 def _is_collection(kind: object) -> bool:

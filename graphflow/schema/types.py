@@ -112,14 +112,17 @@ def bare(hint: object) -> Any:
     """Strip what says nothing about the values: `Annotated`, qualifiers, alias and new-type names."""
     while True:
         origin = typing.get_origin(hint)
-        if origin is Annotated or origin in _QUALIFIERS:
-            hint = typing.get_args(hint)[0]
-        elif isinstance(hint, (typing.NewType, typing_extensions.NewType)):
-            hint = hint.__supertype__
-        elif _is_alias(hint):
-            hint = getattr(hint, "__value__", Any)
-        else:
+        inner = typing.get_args(hint)[0] if origin is Annotated or origin in _QUALIFIERS else bare_once(hint)
+        if inner is hint:
             return hint
+        hint = inner
+
+
+def bare_once(hint: Any) -> Any:
+    """Give what a new-type or an alias stands for, any other hint as it is."""
+    if isinstance(hint, (typing.NewType, typing_extensions.NewType)):
+        return hint.__supertype__
+    return _resolved(hint.__value__) if _is_alias(hint) else hint
 
 
 def is_union(hint: object) -> bool:

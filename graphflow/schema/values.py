@@ -140,18 +140,23 @@ def _is_json(asked: Exactly) -> bool:
 
 def _only_json(hint: Any, inside: tuple[object, ...] = ()) -> bool:
     """Say whether the values of a hint are, by its text, made of nothing but what JSON has."""
+    within = (*inside, hint)
     hint = bare(hint)
-    if hint in (Any, object, str, int, float, bool, types.NoneType, list, dict) or hint in inside:
+    if (
+        hint in (Any, object, str, int, float, bool, types.NoneType, list, dict)
+        or hint in inside
+        or len(inside) > _DEEPEST
+    ):
         return True
     arguments = typing.get_args(hint)
     if is_literal(hint):
         return all(type(value) in _PLAIN for value in arguments)
     if is_typed_dict(hint):
-        return all(_only_json(inner, (*inside, hint)) for inner, _ in typed_dict_fields(hint).values())
+        return all(_only_json(inner, within) for inner, _ in typed_dict_fields(hint).values())
     origin = typing.get_origin(hint)
     if origin is dict:
-        return arguments[:1] in ((str,), (Any,)) and _only_json(arguments[1], inside)
-    return (origin is list or is_union(hint)) and all(_only_json(each, inside) for each in arguments)
+        return arguments[:1] in ((str,), (Any,)) and _only_json(arguments[1], within)
+    return (origin is list or is_union(hint)) and all(_only_json(each, within) for each in arguments)
 
 
 def _json_copy(value: object, around: tuple[int, ...]) -> Any:

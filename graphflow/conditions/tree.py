@@ -1,62 +1,36 @@
-"""Conditions over the state as data: what gates, cases and exit tests ask.
+"""The tree of a condition: its kinds, how it is written in Python, how it is printed.
 
-`key("score") < 0.8` does not compare, it builds a small tree that the checker reads, the runtime evaluates, the pictures
-print and the journal can store::
+Operators on `key("x")` build the tree; what Python would evaluate at once (`and`, `not`, `in`, a chain) raises and
+names the operator to write instead::
 
-    condition = (key("score") < 0.8) & ~key("approved")
-    text(condition)                                             # '(score < 0.8 and not approved)'
-    reads(condition)                                            # (('score', (), False), ('approved', (), False))
-    evaluate(condition, {"score": 0.5, "approved": False}.get)  # True (where every key has a value)
-
-Absence is never "false": a condition over a key without a value raises `AbsentKeyError`; `key("x").exists()` asks. Since
-`==` on a key builds a condition, trees are compared by `same`. This module knows values and keys, never a graph or a run.
+    text((key("score") < 0.8) & ~key("approved"))       # '(score < 0.8 and not approved)'
+    bool(key("approved"))                               # TypeError: ... write `&` for `and` ...
 """
 
 from __future__ import annotations
 
 import copy
-import dataclasses
-import inspect
-import operator
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from typing import Annotated, NoReturn, TypeAlias
+from types import MappingProxyType
+from typing import NoReturn, TypeAlias
 
-from pydantic import BaseModel
-
-from graphflow.errors import AbsentKeyError, GraphflowError, InternalError, UsageError
-from graphflow.schema import MISSING, Key
-
-Reader: TypeAlias = Callable[[str], object]
-"""Gives the value of a key, MISSING if it has none."""
+from graphflow.conditions.functions import CallRead, call_reads, function_name
+from graphflow.conditions.values import in_order, value_text
+from graphflow.errors import InternalError, UsageError
 
 Operator: TypeAlias = typing.Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in", "contains"]
 
+_OPPOSITE: Mapping[Operator, Operator] = MappingProxyType({"==": "!=", "!=": "==", "in": "not in", "not in": "in"})
 _PARENTHESES = 'put each comparison in parentheses, as in (key("a") > 1) & (key("b") > 2)'
-
-
-class ConditionError(GraphflowError):
-    """A condition cannot be evaluated for the values found.
-
-    Attributes:
-        condition: text of the condition.
-        types: names of the types of the values that do not fit.
-    """
-
-    def __init__(self, condition: Condition, problem: str, *values: object) -> None:
-        self.condition = text(condition)
-        self.types = tuple(type(value).__name__ for value in values)
-        found = " and ".join(self.types)
-        super().__init__(f"condition `{self.condition}`: {problem} {found}; declare the type that it should have")
 
 
 class Condition:
     """What can be asked of the state: joined by `&`, `|` and `~`, never by `and`, `or` and `not`."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def __and__(self, other: object) -> And:
         return And(self, _joined("&", other))
@@ -78,7 +52,7 @@ class Condition:
             return same(self, other)
         if other is None:
             return NotImplemented
-        self._refuse(f"is no value that could be compared: {_PARENTHESES}")
+        raise self._misused(f"is no value that could be compared: {_PARENTHESES}")
 
     def __hash__(self) -> int:
         return hash(text(self))
@@ -87,30 +61,32 @@ class Condition:
         return text(self)
 
     def __lt__(self, other: object) -> Compare:
-        self._refuse(f"is no value that could be compared: {_PARENTHESES}")
+        raise self._misused(f"is no value that could be compared: {_PARENTHESES}")
 
     __le__ = __gt__ = __ge__ = __lt__
 
     def __bool__(self) -> bool:
-        self._refuse(
+        raise self._misused(
             "is neither true nor false before a run: write `&` for `and`, `|` for `or`, `~` for `not`, "
             '`.in_([...])` for `in`, and (1 < key("x")) & (key("x") < 3) for a chain'
         )
 
     def __contains__(self, item: object) -> bool:
-        self._refuse("has no members before a run: write `.contains(...)` for `in`")
+        raise self._misused("has no members before a run: write `.contains(...)` for `in`")
 
     def __iter__(self) -> NoReturn:
-        self._refuse("cannot be iterated before a run: write `.contains(...)` or `.in_([...])` to ask for members")
+        raise self._misused(
+            "cannot be iterated before a run: write `.contains(...)` or `.in_([...])` to ask for members"
+        )
 
     def __len__(self) -> int:
-        self._refuse("has no length before a run: write `.len()`")
+        raise self._misused("has no length before a run: write `.len()`")
 
     def __getitem__(self, name: object) -> NoReturn:
-        self._refuse("has no items before a run: write `.field(...)`")
+        raise self._misused("has no items before a run: write `.field(...)`")
 
-    def _refuse(self, why: str) -> NoReturn:
-        raise TypeError(f"the condition `{text(self)}` {why}")
+    def _misused(self, why: str) -> TypeError:
+        return TypeError(f"the condition `{text(self)}` {why}")
 
 
 class Operand(Condition):
@@ -282,15 +258,6 @@ class Not(Condition):
     operand: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class CallRead:
-    """A parameter of a function that is a condition: the key it is given, and whether it has a default."""
-
-    parameter: str
-    key: str
-    optional: bool
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Condition):
     """A pure function of keys returns something truthy."""
@@ -332,16 +299,11 @@ def as_condition(value: object) -> Condition:
     if isinstance(value, Condition):
         return value
     if not callable(value) or isinstance(value, type):
-        raise TypeError(
-            f'a condition is built from keys, as key("score") < 0.8, or a function of keys; got {value!r}'
-            + ("; `not`, `and`, `or` and `in` are written `~`, `&`, `|` and `.in_(...)`" if value in (True, False) else "")
-        )
-    name = _function_name(value)
+        hint = "; `not`, `and`, `or`, `in` are written `~`, `&`, `|`, `.in_(...)`" if isinstance(value, bool) else ""
+        raise TypeError(f'a condition is key("score") < 0.8 or the like, or a function of keys; got {value!r}{hint}')
     if isinstance(getattr(value, "__self__", None), Condition):
-        raise TypeError(f"`{name}` is a method of a key that was not called; add `()`")
-    if inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
-        raise TypeError(f"the condition `{name}` is async; a condition is a plain function that returns at once")
-    return Call(value, _call_reads(value, name))
+        raise TypeError(f"`{function_name(value)}` was not called; add `()`")
+    return Call(value, call_reads(value))
 
 
 def same(left: Condition, right: Condition) -> bool:
@@ -354,3 +316,84 @@ def negate(condition: Condition) -> Condition:
     if isinstance(condition, Compare) and condition.op in _OPPOSITE:
         return Compare(_OPPOSITE[condition.op], condition.left, condition.right)
     return ~condition
+
+
+def text(condition: Condition) -> str:
+    """Print a condition: stable, and such that only conditions that ask the same are printed alike.
+
+    Args:
+        condition: the condition. A function is printed by its name only.
+    """
+    match condition:
+        case Ref(name, path):
+            return ".".join((name, *path))
+        case Length(ref):
+            return f"len({text(ref)})"
+        case Compare(op, left, right):
+            return f"{text(left)} {op} {_side_text(op, right)}"
+        case Exists(ref):
+            return f"{text(ref)} exists"
+        case Matches(ref, pattern):
+            return f"{text(ref)} matches {pattern!r}"
+        case Is(ref, value):
+            return f"{text(ref)} is {value_text(value)}"
+        case And() | Or():
+            word = "and" if isinstance(condition, And) else "or"
+            return f"({f' {word} '.join(map(text, _chain(condition)))})"
+        case Not(operand):
+            return f"not {text(operand)}"
+        case Call(func):
+            return f"call:{function_name(func)}"
+    raise InternalError(f"no way to print a condition of kind {type(condition).__name__}")
+
+
+def _side_text(op: Operator, side: Operand | Literal) -> str:
+    if not isinstance(side, Literal):
+        return text(side)
+    return value_text(list(side.value) if op in ("in", "not in") and isinstance(side.value, tuple) else side.value)
+
+
+def _chain(condition: And | Or) -> list[Condition]:
+    """Take `(a & b) & c` apart; on the right a nested tree stays one."""
+    kind, rest = type(condition), [condition.right]
+    left = condition.left
+    while isinstance(left, kind):
+        rest.append(left.right)
+        left = left.left
+    return [left, *reversed(rest)]
+
+
+def _shape(part: object) -> object:
+    match part:
+        case Literal(value) | Is(_, value):
+            inner: tuple[object, ...] = (type(value), value_text(value), value)
+            return (type(part), *inner, _shape(part.ref)) if isinstance(part, Is) else (type(part), *inner)
+        case Condition():
+            return (type(part), *(_shape(getattr(part, name)) for name in part.__slots__))
+    return part
+
+
+def _joined(sign: str, other: object) -> Condition:
+    if isinstance(other, Condition) or (callable(other) and not isinstance(other, type)):
+        return as_condition(other)
+    raise TypeError(f"`{sign}` joins two conditions, got {other!r}: {_PARENTHESES}")
+
+
+def _operand(value: object) -> Operand | Literal:
+    if isinstance(value, Operand):
+        return value
+    if isinstance(value, Condition):
+        raise TypeError(f"the condition `{text(value)}` is no value that could be compared: {_PARENTHESES}")
+    return Literal(copy.deepcopy(value) if isinstance(value, (list, dict, set)) else value)
+
+
+def _members(collection: object) -> Operand | Literal:
+    if isinstance(collection, Operand):
+        return collection
+    if isinstance(collection, (str, bytes, Condition)) or not isinstance(collection, Iterable):
+        raise TypeError(f"`in_` and `not_in` take a collection of values, got {collection!r}")
+    members = in_order(collection) if isinstance(collection, (set, frozenset)) else list(collection)
+    for member in members:
+        if isinstance(member, Condition):
+            raise TypeError(f"`in_` and `not_in` take values, got the condition `{text(member)}`")
+    return Literal(tuple(copy.deepcopy(members)))

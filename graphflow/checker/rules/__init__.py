@@ -1,0 +1,30 @@
+"""The rules, one file for each family, and the one table of those that exist."""
+
+from __future__ import annotations
+
+from graphflow.checker.rule import Rule
+from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
+from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
+from graphflow.checker.rules.interface import OutputNotWritten, UnreadWrite, UnusedInput
+from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, UndefinedRead
+from graphflow.checker.rules.structure import DuplicateName, EmptyComposite, InvalidName, MultipleParents
+from graphflow.checker.rules.types import TypeMismatchRule
+
+ALL_RULES: tuple[Rule, ...] = (
+    DuplicateName(),
+    InvalidName(),
+    MultipleParents(),
+    EmptyComposite(),
+    UndefinedRead(),
+    MaybeUndefinedRead(),
+    UnreadWrite(),
+    FirstIterationRead(),
+    UnusedInput(),
+    OutputNotWritten(),
+    WriteWriteRace(),
+    ReadWriteRace(),
+    TypeMismatchRule(),
+    UnboundedLoop(),
+    EscalateOutsideLoop(),
+    MissingDefault(),
+)

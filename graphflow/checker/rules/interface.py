@@ -1,0 +1,168 @@
+"""Rules about what nobody reads, and about what the flow owes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from graphflow.analysis.facts import Facts
+from graphflow.checker.diagnostics import Severity
+from graphflow.checker.rule import Finding, Rule
+from graphflow.checker.rules.state import shown_path, written_at
+from graphflow.errors import closest
+from graphflow.ir.nodes import agent_path
+
+
+class UnreadWrite(Rule):
+    """A stage writes a key that nothing reads.
+
+    ## What it does
+    Flags a write whose value reaches no read, condition, gate or declared output. Where the flow declares no outputs its
+    application may read any key, so there it is a note. `persist`, `user:` and `app:` keys are read by later runs.
+
+    ## Why is this bad?
+    Either the reader has a typo, or a model is paid for an answer that nobody looks at.
+
+    ## Example
+    ```python
+    LlmAgent(name="tags", instruction="Tag {text}", output_key="tags")      # nobody reads tags
+    ```
+
+    ## Use instead
+    Declare the key as an output (`Flow(..., outputs=["tags"])`), read it, or leave the stage out.
+    """
+
+    code: ClassVar[str] = "GF203"
+    name: ClassVar[str] = "unread-write"
+    severity: ClassVar[Severity] = "warning"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="x", output_key="k"), outputs=["k"])',
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="x", output_key="k"), outputs=[])',
+        'flow = Flow(LlmAgent(name="a", instruction="x", output_key="k"))',
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        declared = facts.graph.interface.outputs is not None
+        raced = facts.raced
+        for definition in facts.flow.definitions:
+            key = definition.key
+            kept = key in facts.keys and facts.keys[key].persist
+            if definition.node.startswith("@") or kept or key.startswith(("user:", "app:")) or key in raced:
+                continue
+            if facts.is_read(definition) or not facts.reaches_exit(definition):
+                continue
+            yield Finding(
+                definition.node,
+                f"`{agent_path(definition.node)}` writes `{key}`, which nothing reads",
+                key,
+                f'declare it as an output: outputs=["{key}"], or leave it out',
+                severity=None if declared else "info",
+            )
+
+
+class UnusedInput(Rule):
+    """A declared input that nothing reads.
+
+    ## What it does
+    Flags an input that no stage, condition, gate or output reads.
+
+    ## Why is this bad?
+    Callers go to the trouble of giving it. Most often the reader has a typo, or the stage that read it is gone.
+
+    ## Example
+    ```python
+    Flow(LlmAgent(name="a", instruction="About {topic}"), inputs={"topic": str, "tone": str})
+    ```
+
+    ## Use instead
+    ```python
+    Flow(LlmAgent(name="a", instruction="About {topic}, in a {tone} tone"), inputs={"topic": str, "tone": str})
+    ```
+    """
+
+    code: ClassVar[str] = "GF208"
+    name: ClassVar[str] = "unused-input"
+    severity: ClassVar[Severity] = "warning"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="{topic}"), inputs={"topic": str})',
+        'flow = Flow(LlmAgent(name="a", instruction="Answer."), inputs={"message": str})',
+    )
+    invalid: ClassVar[tuple[str, ...]] = ('flow = Flow(LlmAgent(name="a", instruction="x"), inputs={"topic": str})',)
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        inputs = {name for name, *_ in facts.graph.interface.inputs or ()}
+        for definition in facts.flow.definitions:
+            if definition.node == facts.graph.entry and definition.key in inputs and not facts.is_read(definition):
+                yield Finding(
+                    definition.node,
+                    f"nothing reads the input `{definition.key}`",
+                    definition.key,
+                    "read it, or take it out of inputs=",
+                )
+
+
+class OutputNotWritten(Rule):
+    """A declared output that some path does not write.
+
+    ## What it does
+    Flags a required output that is not written on every path to the normal end. Halted and failed runs owe nothing.
+
+    ## Why is this bad?
+    The run does all its work and then fails at the end, or its caller gets a KeyError.
+
+    ## Example
+    ```python
+    Flow(ConditionalAgent("c", when=key("vip"), then=discount), inputs={"vip": bool}, outputs=["discount"])
+    ```
+
+    ## Use instead
+    ```python
+    Flow(..., outputs=["discount?"])
+    ```
+    or write the key on the other path too.
+    """
+
+    code: ClassVar[str] = "GF211"
+    name: ClassVar[str] = "output-not-written"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="x", output_key="k"), outputs=["k"])',
+        """
+c = ConditionalAgent("c", when=key("v"), then=LlmAgent(name="a", instruction="x", output_key="k"))
+flow = Flow(c, inputs={"v": bool}, outputs=["k?"])
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="x", output_key="k"), outputs=["k", "missing"])',
+        """
+c = ConditionalAgent("c", when=key("v"), then=LlmAgent(name="a", instruction="x", output_key="k"))
+flow = Flow(c, inputs={"v": bool}, outputs=["k"])
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        end = facts.graph.exit
+        for read in facts.graph.nodes[end].contract.reads:
+            key = read.key
+            if read.optional or facts.unknown(end, key) or facts.surely(end, key):
+                continue
+            reaching = facts.reaching(end, key)
+            near = closest(key, facts.key_names) if not reaching else None
+            message = f"no stage writes the output `{key}`"
+            if reaching:
+                message = f"some path to the end does not write the output `{key}`"
+            help_ = f"write it on the other path too, or declare it optional: `{key}?`" if reaching else f"write `{key}`"
+            yield Finding(
+                end,
+                message,
+                key,
+                f"did you mean `{near}`?" if near else help_,
+                written_at(reaching),
+                shown_path(facts, end, key),
+                absorbs=(("GF203", near),) if near else (),
+            )

@@ -1,0 +1,246 @@
+"""Rules about reads: is there a value, on every path, and in the first iteration?
+
+Exactly one of them speaks about a read, the first that applies: nothing can give the key (GF201, or GF302 where a concurrent
+branch writes it), it only comes round a loop (GF205), some path lacks it (GF202).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from graphflow.analysis.facts import Facts, Use
+from graphflow.analysis.keys import Definition
+from graphflow.checker.diagnostics import Related, Severity
+from graphflow.checker.rule import Finding, Rule
+from graphflow.errors import closest
+from graphflow.ir.nodes import Exit, agent_path
+
+SHARED_PREFIXES = ("user:", "app:")
+
+
+def required_reads(facts: Facts) -> Iterator[Use]:
+    """Yield the reads that need a value and that no open contract may have given one; one for each node and key."""
+    seen: set[tuple[str, str]] = set()
+    for use in facts.uses:
+        place = (use.node.id, use.read.key)
+        if isinstance(use.node, Exit) or use.read.optional or place in seen:
+            continue
+        seen.add(place)
+        if not facts.unknown(*place):
+            yield use
+
+
+def written_at(definitions: Sequence[Definition]) -> tuple[Related, ...]:
+    """Name the places of writes; the entry's are inputs."""
+    return tuple(
+        Related(f"`{d.key}` is written here", agent_path(d.node)) for d in definitions if not d.node.startswith("@")
+    )
+
+
+def shown_path(facts: Facts, node_id: str, key: str) -> tuple[str, ...]:
+    """Give the agents of one path on which a key is not written, each once."""
+    return tuple(dict.fromkeys(agent_path(id_) for id_ in facts.path_without(node_id, key) if not id_.startswith("@")))
+
+
+class UndefinedRead(Rule):
+    """A stage reads a key that nothing writes.
+
+    ## What it does
+    Flags a required read of a key that no stage before it writes and no input gives. The closest existing key is named.
+    A flow that does not declare its inputs may be given any key, so there it is a warning, unless a similar key exists.
+
+    ## Why is this bad?
+    The run fails when it gets there, after everything before it has been paid for. Most often it is a typo.
+
+    ## Example
+    ```python
+    SequentialAgent("s", [
+        LlmAgent(name="writer", instruction="Write about {topic}", output_key="draft"),
+        LlmAgent(name="critic", instruction="Criticise {draaft}", output_key="critique"),
+    ])
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="critic", instruction="Criticise {draft}", output_key="critique")
+    ```
+    """
+
+    code: ClassVar[str] = "GF201"
+    name: ClassVar[str] = "undefined-read"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="About {topic}"), inputs={"topic": str})',
+        'flow = Flow(LlmAgent(name="a", instruction="About {topic?}"), inputs={})',
+        'flow = Flow(LlmAgent(name="a", instruction="About {topic}"), inputs={}, keys=[Key("topic", str, default="tea")])',
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="About {topic}"), inputs={})',
+        'flow = Flow(LlmAgent(name="a", instruction="About {topic}"))',
+        """
+flow = Flow(SequentialAgent("s", [
+    LlmAgent(name="a", instruction="x", output_key="draft"), LlmAgent(name="b", instruction="{draaft}"),
+]))
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for use in required_reads(facts):
+            node, key = use.node.id, use.read.key
+            if facts.reaching(node, key) or facts.beside(node, key):
+                continue
+            yield self._finding(facts, node, key)
+
+    def _finding(self, facts: Facts, node: str, key: str) -> Finding:
+        elsewhere = [d for d in facts.writers(key) if d.node != node]
+        near = closest(key, facts.key_names)
+        closed = facts.graph.interface.inputs is not None
+        reader = agent_path(node)
+        help_, severity = f'declare it as an input: inputs={{"{key}": ...}}', None
+        if key.startswith(SHARED_PREFIXES):
+            help_, severity = f'seeded elsewhere? declare it: inputs={{"{key}": ...}}', "warning"
+        elif elsewhere:
+            help_ = f"`{key}` is written by `{agent_path(elsewhere[0].node)}`, which does not run before `{reader}`"
+        elif near is not None:
+            help_ = f"did you mean `{near}`?"
+        elif closed:
+            help_ = f'write it before `{reader}`, declare it as an input, or read it as `{{{key}?}}`'
+        else:
+            severity = "warning"
+        return Finding(
+            node,
+            f"`{reader}` reads `{key}`, which nothing writes before it and no input gives",
+            key,
+            help_,
+            written_at(elsewhere),
+            severity="warning" if severity == "warning" else None,
+            absorbs=(("GF203", near), ("GF208", near)) if near is not None and not elsewhere else (),
+        )
+
+
+class MaybeUndefinedRead(Rule):
+    """A stage reads a key that some path to it does not write.
+
+    ## What it does
+    Flags a required read of a key that is written on some paths only: in one arm of a conditional, before an early end of
+    a loop, by an optional input. One such path is shown.
+
+    ## Why is this bad?
+    The pipeline works in the demo and fails on the first request that takes the other path.
+
+    ## Example
+    ```python
+    SequentialAgent("s", [
+        ConditionalAgent("c", when=key("long"), then=summarise),    # writes summary
+        LlmAgent(name="send", instruction="Send {summary}"),
+    ])
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="send", instruction="Send {summary?}")
+    ```
+    or write the key in the other arm too.
+    """
+
+    code: ClassVar[str] = "GF202"
+    name: ClassVar[str] = "maybe-undefined-read"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+w = LlmAgent(name="w", instruction="x", output_key="s")
+v = LlmAgent(name="v", instruction="x", output_key="s")
+c = ConditionalAgent("c", when=key("long"), then=w, otherwise=v)
+flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), inputs={"long": bool})
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+w = LlmAgent(name="w", instruction="x", output_key="s")
+c = ConditionalAgent("c", when=key("long"), then=w)
+flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), inputs={"long": bool})
+""",
+        'flow = Flow(LlmAgent(name="a", instruction="{tone}"), inputs={"tone?": str})',
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for use in required_reads(facts):
+            node, key = use.node.id, use.read.key
+            reaching = facts.reaching(node, key)
+            if not reaching or facts.surely(node, key) or facts.comes_round(node, reaching):
+                continue
+            optional_input = all(d.node.startswith("@") for d in reaching)
+            message = f"`{agent_path(node)}` reads `{key}`, which some path to it does not write"
+            if optional_input:
+                message = f"`{agent_path(node)}` reads `{key}`, an optional input that a run may not be given"
+            yield Finding(
+                node,
+                message,
+                key,
+                f"read it as `{{{key}?}}`, write it on the other path too, or give it a default: Key({key!r}, default=...)",
+                written_at(reaching),
+                shown_path(facts, node, key),
+            )
+
+
+class FirstIterationRead(Rule):
+    """In a loop, a stage reads a key that is only written later in the same body.
+
+    ## What it does
+    Flags a required read whose every writer comes round the loop: in the first iteration there is no value.
+
+    ## Why is this bad?
+    The first iteration fails, always.
+
+    ## Example
+    ```python
+    LoopAgent("refine", [
+        LlmAgent(name="writer", instruction="Improve with {critique}", output_key="draft"),
+        LlmAgent(name="critic", instruction="Criticise {draft}", output_key="critique"),
+    ], max_iterations=3)
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="writer", instruction="Improve with {critique?}", output_key="draft")
+    ```
+    or seed the key with an input, a stage before the loop or `Key("critique", default="")`.
+    """
+
+    code: ClassVar[str] = "GF205"
+    name: ClassVar[str] = "first-iteration-read"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+w = LlmAgent(name="w", instruction="{c?}", output_key="d")
+c = LlmAgent(name="c", instruction="{d}", output_key="c")
+flow = Flow(LoopAgent("l", [w, c], max_iterations=2))
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+w = LlmAgent(name="w", instruction="{c}", output_key="d")
+c = LlmAgent(name="c", instruction="{d}", output_key="c")
+flow = Flow(LoopAgent("l", [w, c], max_iterations=2))
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for use in required_reads(facts):
+            node, key = use.node.id, use.read.key
+            reaching = facts.reaching(node, key)
+            if not reaching or facts.surely(node, key) or not facts.comes_round(node, reaching):
+                continue
+            writers = ", ".join(f"`{agent_path(d.node)}`" for d in reaching)
+            yield Finding(
+                node,
+                f"`{agent_path(node)}` reads `{key}`, which in the first iteration is not written yet (by {writers})",
+                key,
+                f"read it as `{{{key}?}}`, give it as an input, or seed it: Key({key!r}, default=...)",
+                written_at(reaching),
+                shown_path(facts, node, key),
+            )

@@ -1,0 +1,118 @@
+"""Rules about the types of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from graphflow.analysis.facts import Facts
+from graphflow.checker.diagnostics import Related, Severity
+from graphflow.checker.rule import Finding, Rule
+from graphflow.ir.nodes import agent_path
+from graphflow.schema import ANY, assignable, type_of
+
+
+class TypeMismatchRule(Rule):
+    """A key is written as one type and read as another.
+
+    ## What it does
+    Flags a read whose declared type does not hold what some write that reaches it writes, and a write that does not fit
+    the key's declaration. Every member of a union is looked at; what is not annotated fits everything.
+
+    ## Why is this bad?
+    Values are checked when they are written and when they are read, so the run fails at one of the two.
+
+    ## Example
+    ```python
+    @agent(writes="count")
+    def count_words(text: str) -> str: ...
+
+    @agent(writes="ok")
+    def long_enough(count: int) -> bool: ...
+    ```
+
+    ## Use instead
+    ```python
+    @agent(writes="count")
+    def count_words(text: str) -> int: ...
+    ```
+    """
+
+    code: ClassVar[str] = "GF401"
+    name: ClassVar[str] = "type-mismatch"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+@agent(writes="n")
+def count() -> int: return 1
+@agent
+def use(n: float) -> None: ...
+flow = Flow(SequentialAgent("s", [count, use]))
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+@agent(writes="n")
+def count() -> str: return "1"
+@agent
+def use(n: int) -> None: ...
+flow = Flow(SequentialAgent("s", [count, use]))
+""",
+        """
+@agent(writes="n")
+def count() -> str: return "1"
+flow = Flow(count, keys=[Key("n", int)])
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        yield from self._writes(facts)
+        seen: set[tuple[str, str]] = set()
+        for use in facts.uses:
+            node, read = use.node.id, use.read
+            if read.type == ANY or read.path or (node, read.key) in seen:
+                continue
+            seen.add((node, read.key))
+            declared = facts.keys.get(read.key)
+            if declared is not None and type_of(declared.type) != ANY:
+                if not assignable(type_of(declared.type), read.type):
+                    found = type_of(declared.type)
+                    yield self._finding(node, read.key, f"declared as {found.text}", read.type.text, ())
+                continue
+            wrong = [d for d in facts.reaching(node, read.key) if not assignable(d.type, read.type)]
+            if wrong:
+                places = tuple(
+                    Related(f"`{read.key}` is written as {d.type.text} here", agent_path(d.node))
+                    for d in wrong
+                    if not d.node.startswith("@")
+                )
+                writer = "given" if wrong[0].node.startswith("@") else f"written by `{agent_path(wrong[0].node)}`"
+                yield self._finding(node, read.key, f"{writer} as {wrong[0].type.text}", read.type.text, places)
+
+    @staticmethod
+    def _finding(node: str, key: str, found: str, asked: str, places: tuple[Related, ...]) -> Finding:
+        reader = "the declared outputs" if node.startswith("@") else f"`{agent_path(node)}`"
+        return Finding(
+            node,
+            f"{reader} read{'' if node.startswith('@') else 's'} `{key}` as {asked}, but it is {found}",
+            key,
+            f"make both sides agree: read {key} as what is written, or write {asked}",
+            places,
+        )
+
+    @staticmethod
+    def _writes(facts: Facts) -> Iterator[Finding]:
+        for definition in facts.flow.definitions:
+            key = facts.keys.get(definition.key)
+            if key is None or type_of(key.type) == ANY or definition.node.startswith("@"):
+                continue
+            asked = type_of(key.type) if key.merge is None else key.merge.update_type(type_of(key.type))
+            if not assignable(definition.type, asked):
+                yield Finding(
+                    definition.node,
+                    f"`{agent_path(definition.node)}` writes `{definition.key}` as {definition.type.text}, "
+                    f"but it is declared as {type_of(key.type).text}" + (f" ({key.merge.name})" if key.merge else ""),
+                    definition.key,
+                    f"write {asked.text}, or change the declaration Key({definition.key!r}, ...)",
+                )
