@@ -89,7 +89,7 @@ class _Child:
         asked.write_text(json.dumps({**request, "answer": str(answer)}), encoding="utf-8")
         with (self.scratch / "output").open("wb") as output:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-                [sys.executable, "-c", _START, str(asked)],
+                [sys.executable, "-P", "-c", _START, str(asked)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -63,9 +63,12 @@ class Program(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except BaseExceptionGroup as group:
+            if group.subgroup(KeyboardInterrupt) is None:
+                raise
+            self._interrupted(ctx)
         except KeyboardInterrupt:
-            click.echo("graphflow: interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+            self._interrupted(ctx)
         except GraphflowError as error:
             self._report(ctx, str(error))
         except Exception as error:  # noqa: BLE001 - the program's boundary: nobody is above to handle it
@@ -74,6 +77,10 @@ class Program(click.Group):
                 f"something went wrong inside {DISTRIBUTION}: {type(error).__name__}: {error}; "
                 "please report it with the traceback that --debug prints",
             )
+
+    def _interrupted(self, ctx: click.Context) -> None:
+        click.echo("graphflow: interrupted", err=True)
+        ctx.exit(INTERRUPTED)
 
     def _report(self, ctx: click.Context, message: str) -> None:
         if in_debug(ctx):

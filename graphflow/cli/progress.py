@@ -127,7 +127,7 @@ class Progress:
                 return row.remark
             case "loop":
                 ended = event.data.get("exit")
-                return f"ended: {ended}" if ended else "once more"
+                return f"ended: {_one_line(ended)}" if ended else "once more"
             case "progress":
                 return self._progressed(row, event)
             case _:

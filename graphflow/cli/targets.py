@@ -164,7 +164,7 @@ def _import_module(name: str, path: Path, base: Path) -> ModuleType:
     _first_on_path(base)
     try:
         with _Explained(name, None):
-            return importlib.import_module(name)
+            module = importlib.import_module(name)
     except _Missing as missing:
         if path.is_dir():
             raise TargetError(f"`{name}` is a directory; name a file in it: `{name}/FILE.py`") from missing
@@ -173,6 +173,9 @@ def _import_module(name: str, path: Path, base: Path) -> ModuleType:
         raise TargetError(
             f"there is no module `{missing.module}`; modules are looked for in {base} and where Python is installed"
         ) from missing
+    if getattr(module, "__file__", None) is None and path.is_dir():
+        raise TargetError(f"`{name}` is a directory; name a file in it: `{name}/FILE.py`")
+    return module
 
 
 class _Missing(TargetError):

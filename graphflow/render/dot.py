@@ -43,7 +43,7 @@ _SHAPES: Mapping[str, Mapping[str, str]] = {
     "code": {"shape": "box", "style": "rounded,filled", "margin": "0.22,0.1"},
     "branch": {"shape": "diamond", "style": "filled", "margin": "0.02,0.02"},
     "test": {"shape": "diamond", "style": "filled", "margin": "0.02,0.02"},
-    "gate": {"shape": "hexagon", "style": "filled", "margin": "0.12,0.06"},
+    "gate": {"shape": "hexagon", "style": "filled", "margin": "0.04,0.03"},
     "empty": {"shape": "box", "style": "rounded,filled,dashed", "margin": "0.22,0.1"},
     "point": {"shape": "circle", "style": "filled", "width": "0.09", "height": "0.09", "fixedsize": "true"},
 }
@@ -52,7 +52,7 @@ _STROKES: Mapping[str, Mapping[str, str]] = {
     "control": {"penwidth": "1.2", "weight": "3"},
     "back": {"penwidth": "1.3", "style": "dashed", "weight": "1"},
     "escalate": {"penwidth": "1.2", "style": "dashed", "weight": "1"},
-    "data": {"penwidth": "1.1", "style": "dotted", "weight": "0", "arrowsize": "0.5"},
+    "data": {"penwidth": "1.1", "style": "dotted", "constraint": "false", "arrowsize": "0.5"},
 }
 
 
@@ -96,17 +96,19 @@ class _Writer:
     def __init__(self, colours: Mapping[str, str], text: Callable[[str], str]) -> None:
         self._colours = colours
         self._text = text
+        self._points: frozenset[str] = frozenset()
 
     def lines(self, scene: Scene) -> Iterator[str]:
         """Write the statements of a scene."""
         wide = scene.direction == "LR"
+        self._points = frozenset(node.id for node in scene.nodes if node.kind == "point")
         yield f"digraph {_quoted(scene.id)} {{"
         graph = {
             "rankdir": scene.direction,
             "nodesep": "0.42" if wide else "0.5",
             "ranksep": "0.45" if wide else "0.42",
             "pad": "0.3",
-            "newrank": "true",
+            "mclimit": "4",
             "forcelabels": "true",
             "bgcolor": self._colours["background"],
             "fontname": FONT,
@@ -193,6 +195,8 @@ class _Writer:
             # Written the other way round, a line that leads back never turns the order of the ranks around.
             source, target = target, source
             attributes |= {"dir": "back", "arrowtail": "vee"}
+        if edge.target in self._points and not edge.returns:
+            attributes["arrowhead"] = "none"
         if edge.lines:
             role = TEXTS[edge.lines[0].style]
             attributes |= {"label": "\n".join(f" {self._text(run.text)} " for run in edge.lines), "fontcolor": self._colours[role]}

@@ -19,7 +19,7 @@ from graphflow.render.dot import BOLD, SIZES, dot_text, run_graphviz, stand_in
 from graphflow.render.elements import Badge, Line, Run, Scene, SceneCluster, SceneEdge, SceneNode
 from graphflow.render.theme import FONTS, TEXTS, css, palette
 
-_SHAPES = {"path", "polygon", "ellipse", "polyline"}
+_SHAPES = frozenset({"path", "polygon", "ellipse", "polyline"})
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _Part = SceneNode | SceneCluster | SceneEdge
 
@@ -126,6 +126,8 @@ class _Finisher:
         texts = list(element.iter("text"))
         lines = _lines(part)
         expected = sum(len(line) for line in lines) + len(badges)
+        if isinstance(part, SceneEdge) and own and not texts:
+            texts = _beside(own[0], len(lines))
         if len(texts) != expected or not own:
             raise UsageError(
                 f"Graphviz drew {len(texts)} texts where {expected} were asked for; unset GRAPHFLOW_DOT, "
@@ -136,8 +138,7 @@ class _Finisher:
             words.append(self._text(line, texts[: len(line)], part, own[0]))
             del texts[: len(line)]
         for badge, text, pill in zip(badges, texts, pills, strict=True):
-            pill.set("class", f"badge-{badge.severity}")
-            words += [pill, self._badge(badge, text, pill)]
+            words += [_pill(badge, pill), self._badge(badge, text, pill)]
         return group, words
 
     def _name_shapes(self, shapes: list[ET.Element], part: _Part) -> None:
@@ -214,12 +215,46 @@ def _surface(polygon: ET.Element, colours: Mapping[str, str]) -> ET.Element:
     )
 
 
+def _beside(path: ET.Element, count: int) -> list[ET.Element]:
+    """Give places for the words of a line that Graphviz found none for: at the middle of the line."""
+    numbers = [float(number) for number in _NUMBER.findall(path.get("d", ""))]
+    middle = len(numbers) // 4 * 2
+    x, y = (numbers[middle], numbers[middle + 1]) if numbers else (0.0, 0.0)
+    size = SIZES["key"] * 1.2
+    return [
+        ET.Element("text", {"text-anchor": "middle", "x": _number(x), "y": _number(y + size * index)})
+        for index in range(count)
+    ]
+
+
+def _pill(badge: Badge, cell: ET.Element) -> ET.Element:
+    """Draw the surface of a badge: as wide as its text, however far Graphviz stretched the cell."""
+    left, top, right, bottom = _box(cell)
+    width = min(right - left, 0.62 * SIZES["badge"] * len(badge.text) + 9)
+    return ET.Element(
+        "rect",
+        {
+            "class": f"badge-{badge.severity}",
+            "fill": cell.get("fill", ""),
+            "x": _number((left + right - width) / 2),
+            "y": _number(top),
+            "width": _number(width),
+            "height": _number(bottom - top),
+            "rx": "4",
+        },
+    )
+
+
 def _middle(shape: ET.Element) -> float:
     """Give the x of the middle of a shape."""
-    if shape.tag == "ellipse":
-        return float(shape.get("cx", "0"))
+    left, _, right, _ = _box(shape)
+    return (left + right) / 2
+
+
+def _box(shape: ET.Element) -> tuple[float, float, float, float]:
+    """Give left, top, right and bottom of a polygon or path."""
     numbers = [float(number) for number in _NUMBER.findall(shape.get("points") or shape.get("d", ""))]
-    return (min(numbers[::2]) + max(numbers[::2])) / 2
+    return min(numbers[::2]), min(numbers[1::2]), max(numbers[::2]), max(numbers[1::2])
 
 
 def _number(value: float) -> str:

@@ -75,8 +75,8 @@ def changed(at: int, **changes: object) -> tuple[Line, ...]:
         ({"po_number": ""}, "HOLD: purchase order (none given) is unknown"),
         ({"vendor": "Acme"}, "MISMATCH: PO-1001: ordered from Northwind Traders, invoiced by Acme"),
         ({"currency": "EUR"}, "MISMATCH: PO-1001: ordered in USD, invoiced in EUR"),
-        ({"lines": changed(0, quantity=Decimal("120"))}, "MISMATCH: PO-1001: PAPER-A4: 120 invoiced, 12 ordered"),
-        ({"lines": changed(1, unit_price=Decimal("31"))}, "MISMATCH: PO-1001: TONER-85A: price 31.00 instead of 30.00"),
+        ({"lines": changed(0, quantity=Decimal(120))}, "MISMATCH: PO-1001: PAPER-A4: 120 invoiced, 12 ordered"),
+        ({"lines": changed(1, unit_price=Decimal(31))}, "MISMATCH: PO-1001: TONER-85A: price 31.00 instead of 30.00"),
         ({"lines": ORDERED[:2]}, "MISMATCH: PO-1001: STAPLER was ordered but not invoiced"),
         (
             {"lines": changed(2, sku="GOLD")},

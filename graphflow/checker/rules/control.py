@@ -8,7 +8,7 @@ from typing import ClassVar
 from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.conditions import Is, is_same_value
+from graphflow.conditions import Is, is_case
 from graphflow.ir.nodes import Branch, LoopHeader, Task, agent_path
 from graphflow.schema import closed_values
 
@@ -163,7 +163,7 @@ flow = Flow(ConditionalAgent("c", on=key("k"), cases={True: a}), inputs={"k": bo
                 value
                 for type_ in types
                 for value in closed_values(type_) or ()
-                if not any(is_same_value(value, case) for case in wanted)
+                if not any(is_case(value, case) for case in wanted)
             ]
             if missing:
                 shown = ", ".join(repr(getattr(value, "name", value)) for value in dict.fromkeys(missing))
