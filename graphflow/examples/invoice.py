@@ -69,7 +69,7 @@ def _agree(exact: Decimal, stated: Decimal) -> bool:
     return stated in (exact, exact.quantize(_CENT, ROUND_HALF_UP))
 
 
-gate = Gate("gate", require=key("validation") == "ok", reason="{validation}")
+gate = Gate(name="gate", require=key("validation") == "ok", reason="{validation}")
 
 vendor_risk = LlmAgent(
     name="vendor_risk",
@@ -104,8 +104,10 @@ decide = LlmAgent(
     output_key="decision",
 )
 
+enrich = ParallelAgent(name="enrich", sub_agents=[vendor_risk, po_match])
+
 flow = Flow(
-    SequentialAgent("invoice", [extract, validate, gate, ParallelAgent("enrich", [vendor_risk, po_match]), decide]),
+    SequentialAgent(name="invoice", sub_agents=[extract, validate, gate, enrich, decide]),
     inputs={"message": str},
     outputs=["decision"],
 )

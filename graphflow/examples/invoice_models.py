@@ -42,7 +42,7 @@ def _rate_vendor(request: ModelRequest) -> str:
     vendor = vendors().get(folded(invoice.vendor))
     if vendor is None:
         return f"MEDIUM: {_named(invoice.vendor, 'the vendor')} is not among the known vendors"
-    return f"{vendor.risk}: {vendor.vendor} {vendor.note}"
+    return f"{vendor.risk}: {vendor.vendor}, {vendor.note}"
 
 
 def _match_order(request: ModelRequest) -> str:

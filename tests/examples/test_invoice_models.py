@@ -47,10 +47,10 @@ def test_the_reader_answers_an_invoice_as_json() -> None:
 @pytest.mark.parametrize(
     ("vendor", "answer"),
     [
-        ("Northwind Traders", "LOW: Northwind Traders "),
-        ("NORTHWIND  traders", "LOW: Northwind Traders "),
-        ("Fabrikam Components", "MEDIUM: Fabrikam Components "),
-        ("Blue Yonder Logistics", "HIGH: Blue Yonder Logistics "),
+        ("Northwind Traders", "LOW: Northwind Traders, "),
+        ("NORTHWIND  traders", "LOW: Northwind Traders, "),
+        ("Fabrikam Components", "MEDIUM: Fabrikam Components, "),
+        ("Blue Yonder Logistics", "HIGH: Blue Yonder Logistics, "),
         ("Nobody Ltd", "MEDIUM: Nobody Ltd is not among the known vendors"),
         ("", "MEDIUM: the vendor is not among"),
     ],
