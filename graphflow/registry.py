@@ -5,7 +5,7 @@ from; third parties add rows by entry points. Nothing is imported before it is c
 
     FORMATS = Registry("report format", {"json": "graphflow.checker.formats:json"}, entry_points="graphflow.formats")
     FORMATS.resolve("json")         # imports graphflow.checker.formats
-    FORMATS.resolve("jsno")         # UsageError: unknown report format `jsno`; did you mean `json`?
+    FORMATS.resolve("jsom")         # UsageError: unknown report format `jsom`; did you mean `json`?
 
 This module knows nothing of what its tables hold.
 """
