@@ -181,10 +181,9 @@ def _tuple_fits(given: tuple[Any, ...], wanted: object, asked: tuple[Any, ...], 
 
 
 def _beartype_fits(source: Any, target: Any) -> bool:
-    if typing.get_origin(source) is typing.get_origin(target) and not (
-        typing.get_args(source) and typing.get_args(target)
-    ):
-        return True  # a bare form
+    kind, asked = typing.get_origin(source) or source, typing.get_origin(target) or target
+    if kind is asked and not (typing.get_args(source) and typing.get_args(target)):
+        return True  # a bare form, as if with `Any`
     from beartype.door import is_subhint  # heavy, and most pairs are decided without it
 
     with warnings.catch_warnings():
