@@ -19,7 +19,6 @@ from typing import Any, Literal, Protocol
 
 from graphflow.errors import ContractViolation
 from graphflow.events import EventActions
-from graphflow.models.base import ModelReply, ModelRequest
 from graphflow.schema import MISSING, thaw
 
 Mode = Literal["async", "inline", "thread"]
@@ -96,8 +95,8 @@ class State(MutableMapping[str, Any]):
 class Services(Protocol):
     """What the runtime does for a body."""
 
-    async def generate(self, request: ModelRequest) -> ModelReply:
-        """Ask the model that the run uses for the body's node."""
+    async def generate(self, request: Any) -> Any:
+        """Ask the model that the run uses for the body's node: a `ModelRequest` gives a `ModelReply`."""
 
     def emit(self, context: Context, data: Mapping[str, Any]) -> None:
         """Send progress to subscribers; it is not journaled."""

@@ -82,7 +82,9 @@ class AbsentKeyError(GraphflowError):
 
     def __init__(self, key: str, node: str = "") -> None:
         where = f" at `{node}`" if node else ""
-        super().__init__(f"key `{key}` has no value{where}; give it as an input, write it first, or read it as optional")
+        super().__init__(
+            f"key `{key}` has no value{where}; give it as an input, write it first, or read it as optional"
+        )
         self.key = key
         self.node = node
 

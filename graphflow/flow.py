@@ -12,9 +12,7 @@ Everything here follows from the graph: `Flow` only puts lowering, checking, run
 
 from __future__ import annotations
 
-import typing
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
@@ -27,11 +25,12 @@ from pydantic import BaseModel
 from graphflow.agents.base import Agent, caller_origin
 from graphflow.checker.diagnostics import Report
 from graphflow.checker.engine import Settings, check_graph
+from graphflow.declarations import Names, declare
 from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError, closest
 from graphflow.events import Event
 from graphflow.ir.builder import build
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Interface, Task
+from graphflow.ir.nodes import Task
 from graphflow.models import resolve_model
 from graphflow.models.base import Model
 from graphflow.passes import run_passes
@@ -41,7 +40,7 @@ from graphflow.runtime.machine import Machine
 from graphflow.runtime.plan import Plan, compile_plan
 from graphflow.runtime.result import Halt, Result, usage_of
 from graphflow.runtime.scheduler import Driver, Limits
-from graphflow.schema import ANY, MISSING, Key, Merge, TypeMismatch, as_merge, freeze, type_of, validator
+from graphflow.schema import ANY, MISSING, Key, TypeMismatch, freeze, type_of, validator
 
 CheckMode = Literal["error", "warning", "off"]
 MESSAGE = "message"
@@ -69,11 +68,11 @@ class Flow:
         self,
         root: Agent,
         *,
-        inputs: Mapping[str, Any] | list[str] | None = None,
-        outputs: Mapping[str, Any] | list[str] | None = None,
-        keys: list[Key] | tuple[Key, ...] = (),
+        inputs: Names | None = None,
+        outputs: Names | None = None,
+        keys: Sequence[Key] = (),
         state: type[BaseModel] | None = None,
-        persist: list[str] | tuple[str, ...] = (),
+        persist: Sequence[str] = (),
         model: str | Model | None = None,
         deps: type | None = None,
     ) -> None:
@@ -83,7 +82,7 @@ class Flow:
         self.model = model
         self.deps = deps
         self.origin = caller_origin()
-        self.interface = _interface(inputs, outputs, keys, state, persist)
+        self.interface = declare(inputs, outputs, keys, state, persist)
 
     @property
     def name(self) -> str:
@@ -136,7 +135,7 @@ class Flow:
             return render_graph(self.graph, self.check(), format or "svg", theme)
         return draw_graph(self.graph, self.check(), Path(path), format, theme)
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"image/svg+xml": str(self.draw()), "text/plain": repr(self)}
 
     # --- running ------------------------------------------------------------------------------------------------
@@ -225,7 +224,9 @@ class Flow:
                     pass
                 except (GraphflowError, TypeError) as error:
                     reason = f"{type(error).__name__}: {error}"
-                    await send.send(Event("failed", options.get("run_id") or "", data={"reason": reason, "error": error}))
+                    await send.send(
+                        Event("failed", options.get("run_id") or "", data={"reason": reason, "error": error})
+                    )
 
         async with anyio.create_task_group() as group, receive:
             group.start_soon(produce)
@@ -260,7 +261,9 @@ class Flow:
         for name, (type_, required, _) in declared.items():
             if required and name not in given:
                 faults.append(f"input `{name}` ({type_.text}) is missing")
-        types = {key.name: type_of(key.type) for key in self.interface.keys} | {n: t for n, (t, _, _) in declared.items()}
+        types = {key.name: type_of(key.type) for key in self.interface.keys} | {
+            n: t for n, (t, _, _) in declared.items()
+        }
         for name, value in {**values, **given}.items():
             type_ = types.get(name, ANY)
             try:
@@ -300,7 +303,9 @@ class Flow:
         faults: list[str] = []
         for id_, task in tasks.items():
             own = getattr(task.body, "model", None)
-            chosen = next((replaced[n] for n in (id_, names[id_], "*") if n in replaced), own if own is not None else self.model)
+            chosen = next(
+                (replaced[n] for n in (id_, names[id_], "*") if n in replaced), own if own is not None else self.model
+            )
             try:
                 if chosen is None:
                     raise UsageError("no model: give one with model=, Flow(model=) or run(models=)")
@@ -323,7 +328,9 @@ class Flow:
             state,
             dict(outputs),
             machine.reason,
-            Halt(halt.node, halt.condition, halt.values, halt.reason) if halt is not None and status == "halted" else None,
+            Halt(halt.node, halt.condition, halt.values, halt.reason)
+            if halt is not None and status == "halted"
+            else None,
             machine.error,
             usage_of(journal),
             journal,
@@ -345,66 +352,3 @@ def check(root: Agent | Flow, settings: Settings | None = None) -> Report:
     """
     flow = root if isinstance(root, Flow) else Flow(root)
     return flow.check(settings)
-
-
-def _interface(
-    inputs: Mapping[str, Any] | list[str] | None,
-    outputs: Mapping[str, Any] | list[str] | None,
-    keys: list[Key] | tuple[Key, ...],
-    state: type[BaseModel] | None,
-    persist: list[str] | tuple[str, ...],
-) -> Interface:
-    declared = {key.name: key for key in _state_keys(state)}
-    for key in keys:
-        if not isinstance(key, Key):
-            raise TypeError(f'keys= takes Key("name", type, ...) declarations, got {key!r}')
-        declared[key.name] = key
-    for name in persist:
-        declared[name] = replace(declared.get(name, Key(name)), persist=True)
-    names = _named(outputs, "outputs")
-    return Interface(
-        None if inputs is None else tuple(_input(name, hint) for name, hint in (_named(inputs, "inputs") or {}).items()),
-        None if names is None else tuple((n.removesuffix("?"), type_of(h), not n.endswith("?")) for n, h in names.items()),
-        tuple(declared.values()),
-        closed=state is not None,
-    )
-
-
-def _named(names: Mapping[str, Any] | list[str] | None, what: str) -> dict[str, Any] | None:
-    if names is None:
-        return None
-    pairs = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, Any) if isinstance(names, (list, tuple)) else None
-    if pairs is None or not all(isinstance(name, str) and name.rstrip("?") for name in pairs):
-        raise TypeError(f"`{what}` takes a list of names or a mapping name -> type, got {names!r}")
-    return pairs
-
-
-def _input(name: str, hint: Any) -> tuple[str, Any, bool, object]:
-    optional = name.endswith("?")
-    if isinstance(hint, tuple):
-        if len(hint) != 2:  # noqa: PLR2004
-            raise TypeError(f"input `{name}` takes a type or (type, default), got {hint!r}")
-        return name.removesuffix("?"), type_of(hint[0]), False, hint[1]
-    return name.removesuffix("?"), type_of(hint), not optional, MISSING
-
-
-def _state_keys(model: type[BaseModel] | None) -> list[Key]:
-    if model is None:
-        return []
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        raise TypeError(f"state= takes a pydantic model class, got {model!r}")
-    hints = typing.get_type_hints(model, include_extras=True)
-    found = []
-    for name, field in model.model_fields.items():
-        metadata = getattr(hints[name], "__metadata__", ())
-        merge = next((m for m in map(_merge_in, metadata) if m is not None), None)
-        default = MISSING if field.is_required() else field.get_default(call_default_factory=True)
-        found.append(Key(name, hints[name], default, merge=merge))
-    return found
-
-
-def _merge_in(metadata: object) -> Merge | None:
-    try:
-        return as_merge(metadata)
-    except TypeError:
-        return None

@@ -116,7 +116,9 @@ class Agent(BaseModel):
         Raises:
             TypeError: an unknown field or a value of the wrong type.
         """
-        fields = {name: _cloned(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set}
+        fields = {
+            name: _cloned(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set
+        }
         return type(self)(**{**fields, **(update or {})})
 
     def __repr__(self) -> str:
@@ -173,7 +175,10 @@ def caller_origin() -> Origin | None:
 
 def _is_ours(module: str) -> bool:
     inside = module == "graphflow" or module.startswith("graphflow.")
-    return (inside and not module.startswith("graphflow.examples")) or module.partition(".")[0] in {"pydantic", "functools"}
+    return (inside and not module.startswith("graphflow.examples")) or module.partition(".")[0] in {
+        "pydantic",
+        "functools",
+    }
 
 
 def _position(code: CodeType, instruction: int, fallback: int) -> tuple[int, int]:

@@ -11,8 +11,9 @@ Each lowers to plain nodes and edges of the graph; none executes anything::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -59,6 +60,12 @@ class SequentialAgent(_Composite):
 
     title: ClassVar[str] = "sequence"
 
+    if TYPE_CHECKING:  # type checkers see what may be given without a name
+
+        def __init__(
+            self, name: str, sub_agents: Sequence[Agent] = (), *, description: str = "", ignore: Sequence[str] = ()
+        ) -> None: ...
+
     def lower(self, builder: Builder) -> Region:
         """Chain the stages."""
         region = builder.region("sequence")
@@ -83,6 +90,12 @@ class ParallelAgent(_Composite):
     """
 
     title: ClassVar[str] = "parallel"
+
+    if TYPE_CHECKING:  # type checkers see what may be given without a name
+
+        def __init__(
+            self, name: str, sub_agents: Sequence[Agent] = (), *, description: str = "", ignore: Sequence[str] = ()
+        ) -> None: ...
 
     def lower(self, builder: Builder) -> Region:
         """Fork, one edge for each branch, join."""
@@ -122,6 +135,21 @@ class LoopAgent(_Composite):
     exit_key: str | None = None
     on_exhausted: Literal["continue", "fail"] | Agent = "continue"
 
+    if TYPE_CHECKING:  # type checkers see what may be given without a name
+
+        def __init__(
+            self,
+            name: str,
+            sub_agents: Sequence[Agent] = (),
+            *,
+            max_iterations: int | None = None,
+            until: Any = None,
+            exit_key: str | None = None,
+            on_exhausted: Literal["continue", "fail"] | Agent = "continue",
+            description: str = "",
+            ignore: Sequence[str] = (),
+        ) -> None: ...
+
     @field_validator("until")
     @classmethod
     def _condition(cls, value: object) -> Condition | None:
@@ -158,7 +186,9 @@ class LoopAgent(_Composite):
             handler = region.child(self.on_exhausted)
             region.edge(header, handler.entry, EXHAUSTED)
             region.edge(handler.exit, done)
-        writes = (Write(self.exit_key, type_of(Literal["until", "escalate", "max_iterations"])),) if self.exit_key else ()
+        writes = (
+            (Write(self.exit_key, type_of(Literal["until", "escalate", "max_iterations"])),) if self.exit_key else ()
+        )
         region.add(Join(done, region.id, Contract(writes=writes), self.origin, exclusive=True, exit_key=self.exit_key))
         region.edge(done, region.exit)
         return region
@@ -190,6 +220,22 @@ class ConditionalAgent(Agent):
     when: Any = None
     then: Agent | _Pass | None = None
     otherwise: Agent | _Pass | None = None
+
+    if TYPE_CHECKING:  # type checkers see what may be given without a name
+
+        def __init__(
+            self,
+            name: str,
+            *,
+            on: Any = None,
+            cases: Mapping[Any, Agent | _Pass] | None = None,
+            default: Agent | _Pass | None = None,
+            when: Any = None,
+            then: Agent | _Pass | None = None,
+            otherwise: Agent | _Pass | None = None,
+            description: str = "",
+            ignore: Sequence[str] = (),
+        ) -> None: ...
 
     @field_validator("when")
     @classmethod
@@ -238,11 +284,10 @@ class ConditionalAgent(Agent):
         if not any(agent for _, agent in arms) and self.on is None:
             region.edge(region.entry, region.exit)
             return region
-        tests = [self.on] if self.on is not None else [self.when]
         branch = Branch(
             f"{region.id}#branch",
             region.id,
-            Contract(reads=_asked(self.on) if self.on is not None else condition_reads(tests)),
+            Contract(reads=condition_reads([self.on if self.on is not None else self.when])),
             self.origin,
             tuple(arm for arm, _ in arms),
             subject=subject,
@@ -262,13 +307,10 @@ class ConditionalAgent(Agent):
         return region
 
 
-def _asked(selector: Ref) -> Any:
-    return condition_reads([selector])
-
-
 def _case_label(value: object) -> str:
-    member = getattr(value, "name", None)
-    return str(member) if member is not None and not isinstance(value, str) else value if isinstance(value, str) else repr(value)
+    if isinstance(value, Enum):
+        return value.name
+    return value if isinstance(value, str) else repr(value)
 
 
 class Gate(Agent):
@@ -285,6 +327,18 @@ class Gate(Agent):
 
     require: Any
     reason: str | None = None
+
+    if TYPE_CHECKING:  # type checkers see what may be given without a name
+
+        def __init__(
+            self,
+            name: str,
+            require: Any,
+            *,
+            reason: str | None = None,
+            description: str = "",
+            ignore: Sequence[str] = (),
+        ) -> None: ...
 
     @field_validator("require")
     @classmethod
@@ -308,7 +362,8 @@ class Gate(Agent):
 
     def _default_reason(self) -> str:
         found = ", ".join(
-            f"{'.'.join((name, *path))} is {{{'.'.join((name, *path))}?}}" for name, path, _ in conditions.reads(self.require)
+            f"{'.'.join((name, *path))} is {{{'.'.join((name, *path))}?}}"
+            for name, path, _ in conditions.reads(self.require)
         )
         text = conditions.text(self.require).replace("{", "(").replace("}", ")")
         return f"requires {text}" + (f", but {found}" if found else "")
@@ -319,5 +374,3 @@ def _as_condition(value: object) -> Condition:
         return as_condition(value)
     except TypeError as error:
         raise ValueError(str(error)) from error
-
-

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -57,6 +57,22 @@ class FunctionAgent(Agent):
     may_write: Any = None
     effect: Effect = "none"
     blocking: bool = Field(default=True, strict=True)
+
+    if TYPE_CHECKING:  # type checkers see that the name has a default
+
+        def __init__(
+            self,
+            name: str = ...,
+            func: Callable[..., Any] = ...,
+            *,
+            reads: Keys = None,
+            writes: Keys = None,
+            may_write: Keys = None,
+            effect: Effect = "none",
+            blocking: bool = True,
+            description: str = "",
+            ignore: Sequence[str] = (),
+        ) -> None: ...
 
     _signature: Signature = PrivateAttr()
     _contract: Contract = PrivateAttr()
@@ -134,9 +150,7 @@ def _pairs(keys: Any, what: str) -> list[tuple[str, Type]]:
 
 
 def _declared_reads(keys: Any) -> list[Read]:
-    return [
-        Read(name.removesuffix("?"), type_, optional=name.endswith("?")) for name, type_ in _pairs(keys, "reads")
-    ]
+    return [Read(name.removesuffix("?"), type_, optional=name.endswith("?")) for name, type_ in _pairs(keys, "reads")]
 
 
 def _writes(keys: Any, returns: Type) -> list[Write]:
@@ -211,7 +225,9 @@ class FunctionBody:
             return validate(value)
         except TypeMismatch as error:
             raise ContractViolation(
-                f"`{self.node}` reads `{parameter.key}` as {parameter.type.text}: {error}", node=self.node, key=parameter.key
+                f"`{self.node}` reads `{parameter.key}` as {parameter.type.text}: {error}",
+                node=self.node,
+                key=parameter.key,
             ) from error
 
     def _written(self, ctx: Context, returned: object) -> Mapping[str, object]:
@@ -271,4 +287,3 @@ def agent(func: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return FunctionAgent(func=func)
     given = {name: value for name, value in options.items() if value is not None}
     return lambda function: FunctionAgent(func=function, **given)
-

@@ -81,7 +81,9 @@ class LlmAgent(Agent):
     def lower(self, builder: Builder) -> Region:
         """One task."""
         instruction, prompt = self._templates
-        body = ModelBody(builder.here.id, self.name, self.model, instruction, prompt, self.output_key, self.output_schema)
+        body = ModelBody(
+            builder.here.id, self.name, self.model, instruction, prompt, self.output_key, self.output_schema
+        )
         name = self.model if isinstance(self.model, str) else getattr(self.model, "name", None)
         return builder.task(self.contract, body, kind="model", model=name)
 

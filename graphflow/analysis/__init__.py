@@ -1,0 +1,1 @@
+"""What is true of a graph: the solver and the facts."""

@@ -1,0 +1,1 @@
+"""What stages read and write: declared, or read from signatures, templates and source."""

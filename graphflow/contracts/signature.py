@@ -57,7 +57,9 @@ class Signature:
     @property
     def reads(self) -> tuple[Read, ...]:
         """The reads its parameters are."""
-        return tuple(Read(p.key, p.type, optional=p.default is not MISSING) for p in self.parameters if not p.is_context)
+        return tuple(
+            Read(p.key, p.type, optional=p.default is not MISSING) for p in self.parameters if not p.is_context
+        )
 
     @property
     def context(self) -> str | None:
@@ -81,7 +83,9 @@ def signature_of(func: Callable[..., object]) -> Signature:
     try:
         signature = inspect.signature(func)
     except (ValueError, TypeError) as error:
-        raise TypeError(f"`{name}` has no signature that could be read; wrap it in a function with named parameters") from error
+        raise TypeError(
+            f"`{name}` has no signature that could be read; wrap it in a function with named parameters"
+        ) from error
     hints = _hints(func)
     parameters = []
     for parameter in signature.parameters.values():

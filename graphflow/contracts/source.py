@@ -22,7 +22,8 @@ from graphflow.contracts.contract import Read, Write
 
 _READ_METHODS = frozenset({"get"})
 _HARMLESS = frozenset(
-    "run_id node branch iteration attempt idempotency_key deps message route emit agent_name invocation_id".split()
+    {"agent_name", "attempt", "branch", "deps", "emit", "idempotency_key", "invocation_id", "iteration", "iterations"}
+    | {"message", "node", "route", "run_id"}
 )
 
 
@@ -72,7 +73,7 @@ def facts_of(func: Callable[..., object], context: str) -> SourceFacts:
 def _constants(func: Callable[..., object]) -> dict[str, str]:
     scope = {**getattr(func, "__globals__", {})}
     closure = getattr(func, "__closure__", None) or ()
-    for name, cell in zip(getattr(func, "__code__", None) and func.__code__.co_freevars or (), closure, strict=False):  # type: ignore[attr-defined]
+    for name, cell in zip((getattr(func, "__code__", None) and func.__code__.co_freevars) or (), closure, strict=False):  # type: ignore[attr-defined]
         try:
             scope[name] = cell.cell_contents
         except ValueError:
@@ -105,7 +106,9 @@ def _actions_use(node: ast.Attribute, parents: dict[ast.AST, ast.AST], facts: So
         facts.halts |= field_.attr == "halt"
 
 
-def _state_use(node: ast.Attribute, parents: dict[ast.AST, ast.AST], constants: dict[str, str], facts: SourceFacts) -> None:
+def _state_use(
+    node: ast.Attribute, parents: dict[ast.AST, ast.AST], constants: dict[str, str], facts: SourceFacts
+) -> None:
     parent = parents.get(node)
     unknown = f"it uses `{ast.unparse(parent) if parent is not None else 'state'}`"
     match parent:

@@ -46,11 +46,13 @@ class Graph:
 
     @cached_property
     def nx(self) -> nx.MultiDiGraph[str]:
-        """The whole graph as networkx: node attribute `node`; edge keys `(label, index)` and `("state", key)`."""
+        """The whole graph as networkx: node attribute `node`; edge keys `(label, index)` and `("state", key)`, edge attribute `edge`."""
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=self.name)
         graph.add_nodes_from((id_, {"node": node}) for id_, node in self.nodes.items())
-        graph.add_edges_from((e.source, e.target, (e.label, i), {"edge": e}) for i, e in enumerate(self.edges))
-        graph.add_edges_from((s.writer, s.reader, ("state", s.key), {"edge": s}) for s in self.state)
+        for index, edge in enumerate(self.edges):
+            graph.add_edge(edge.source, edge.target, key=(edge.label, index), edge=edge)
+        for link in self.state:
+            graph.add_edge(link.writer, link.reader, key=("state", link.key), edge=link)
         return graph
 
     @cached_property
@@ -137,7 +139,7 @@ def _edge_faults(graph: Graph) -> Iterable[str]:
         if edge.source not in graph.nodes or edge.target not in graph.nodes:
             yield f"edge {edge.source} -> {edge.target} ends nowhere"
             return
-        if edge.back != isinstance(graph.nodes[edge.target], LoopHeader) and edge.back:
+        if edge.back and not isinstance(graph.nodes[edge.target], LoopHeader):
             yield f"back edge {edge.source} -> {edge.target} does not end at a loop header"
     for id_, node in graph.nodes.items():
         labels = [edge.label for edge in graph.out(id_)]

@@ -1,0 +1,1 @@
+"""Executing a graph: the plan, the pure machine, the journal and the driver."""
