@@ -3,7 +3,8 @@
     render_graph(graph, report)                     the SVG as text
     draw_graph(graph, report, Path("p.dot"))        writes a file, its format by its ending
 
-Graph -> scene (`graphflow.render.scene`) -> text (one writer for each format in `RENDERERS`). A renderer knows no agent.
+Graph -> scene (`graphflow.render.scene`) -> text (one writer for each format in `RENDERERS`). No renderer knows an agent
+or the checker: findings are whatever looks like `graphflow.render.elements.Findings`.
 """
 
 from __future__ import annotations

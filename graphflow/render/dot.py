@@ -3,8 +3,8 @@
 Only ids of the scene (letters, digits and `_`) become DOT names, and every other text is a quoted label, so no name can
 break out::
 
-    dot_text(scene, palette("light"))       'digraph story {\\n  graph [...]\\n  "n_draft" [shape="box" ...];\\n ...'
-    run_graphviz(text, "svg")               b"<?xml ..."
+    dot_text(scene, palette("light"))     'digraph "story" {', '  graph [...];', '  "n_draft" [id="n_draft" shape="box" ...];'
+    run_graphviz(text)                    b"<?xml ..."
 
 Graphviz measures text by fixed tables that know ASCII in Helvetica only; for layout every other character is therefore
 replaced by a letter about as wide (`stand_in`), and the SVG writer puts the real text back. This module knows scenes,
@@ -20,7 +20,6 @@ import subprocess
 import sysconfig
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal
 
 from graphflow.errors import UsageError
 from graphflow.render.elements import Badge, Line, Run, Scene, SceneCluster, SceneEdge, SceneNode
@@ -52,7 +51,7 @@ _STROKES: Mapping[str, Mapping[str, str]] = {
     "control": {"penwidth": "1.2", "weight": "3"},
     "back": {"penwidth": "1.3", "style": "dashed", "weight": "1"},
     "escalate": {"penwidth": "1.2", "style": "dashed", "weight": "1"},
-    "data": {"penwidth": "1.1", "style": "dotted", "constraint": "false", "arrowsize": "0.5"},
+    "data": {"penwidth": "1.1", "style": "dotted", "weight": "0", "arrowsize": "0.5"},
 }
 
 
@@ -116,18 +115,21 @@ class _Writer:
         }
         yield f"  graph {_attributes(graph)};"
         yield f"  node {_attributes({'fontname': FONT, 'penwidth': '1.4', 'height': '0.42'})};"
-        yield f"  edge {_attributes({'fontname': FONT, 'fontsize': str(SIZES['key']), 'arrowhead': 'vee', 'arrowsize': '0.65'})};"
+        edge = {"fontname": FONT, "fontsize": str(SIZES["key"]), "arrowhead": "vee", "arrowsize": "0.65"}
+        yield f"  edge {_attributes(edge)};"
         yield from self._tree(scene)
-        for edge in scene.edges:
-            yield "  " + self._edge(edge)
+        for line in scene.edges:
+            yield "  " + self._edge(line)
         yield "}"
 
     def _tree(self, scene: Scene) -> Iterator[str]:
         inside: dict[str, list[SceneNode | SceneCluster]] = {"": []}
         for cluster in scene.clusters:
             inside[cluster.id] = []
-        for item in (*scene.nodes, *scene.clusters):
-            inside[item.cluster if isinstance(item, SceneNode) else item.parent].append(item)
+        for node in scene.nodes:
+            inside[node.cluster].append(node)
+        for cluster in scene.clusters:
+            inside[cluster.parent].append(cluster)
         stack = [iter(inside[""])]
         while stack:
             indent = "  " * len(stack)
@@ -136,23 +138,23 @@ class _Writer:
                     stack.pop()
                     if stack:
                         yield indent[2:] + "}"
-                case SceneNode() as node:
-                    yield indent + self._node(node)
-                case SceneCluster() as cluster:
-                    yield from (indent + line for line in self._cluster(cluster))
-                    stack.append(iter(inside[cluster.id]))
+                case SceneNode() as item:
+                    yield indent + self._node(item)
+                case SceneCluster() as frame:
+                    yield from (indent + line for line in self._cluster(frame))
+                    stack.append(iter(inside[frame.id]))
 
     def _node(self, node: SceneNode) -> str:
-        fill, line = FILLS[node.kind]
-        attributes = {"id": node.id, **_SHAPES[node.kind], "fillcolor": self._colours[fill], "color": self._colours[line]}
+        fill, line = (self._colours[role] for role in FILLS[node.kind])
+        attributes = {"id": node.id, **_SHAPES[node.kind], "fillcolor": fill, "color": line}
         rows = [self._line(line) for line in node.lines]
         label = f"<{'<BR/>'.join(rows)}>" if rows else '""'
         if node.badges and rows:
             cells = "".join(f"<TR><TD>{row}</TD></TR>" for row in rows)
             label = f"<{_table(cells + f'<TR><TD>{self._badges(node.badges)}</TD></TR>')}>"
         elif node.badges:
-            attributes["fontsize"] = str(SIZES["badge"])
-            return f"{_quoted(node.id)} {_attributes(attributes, label=label, xlabel=f'<{self._badges(node.badges)}>')};"
+            beside = f"<{self._badges(node.badges)}>"
+            return f"{_quoted(node.id)} {_attributes(attributes, label=label, xlabel=beside)};"
         return f"{_quoted(node.id)} {_attributes(attributes, label=label)};"
 
     def _cluster(self, cluster: SceneCluster) -> Iterator[str]:
@@ -198,8 +200,8 @@ class _Writer:
         if edge.target in self._points and not edge.returns:
             attributes["arrowhead"] = "none"
         if edge.lines:
-            role = TEXTS[edge.lines[0].style]
-            attributes |= {"label": "\n".join(f" {self._text(run.text)} " for run in edge.lines), "fontcolor": self._colours[role]}
+            attributes["label"] = "\n".join(f" {self._text(run.text)} " for run in edge.lines)
+            attributes["fontcolor"] = self._colours[TEXTS[edge.lines[0].style]]
         return f"{_quoted(source)} -> {_quoted(target)} {_attributes(attributes)};"
 
 
@@ -218,12 +220,11 @@ def _attributes(values: Mapping[str, str], **markup: str) -> str:
     return f"[{' '.join(parts)}]"
 
 
-def run_graphviz(text: str, output: Literal["svg"] = "svg") -> bytes:
-    """Lay DOT out: with the program that the environment variable GRAPHFLOW_DOT names, else the one that came along.
+def run_graphviz(text: str) -> bytes:
+    """Lay DOT out as SVG: with the program that the environment variable GRAPHFLOW_DOT names, else the one that came along.
 
     Args:
         text: DOT.
-        output: what to ask for.
 
     Returns:
         What the program wrote.
@@ -234,7 +235,7 @@ def run_graphviz(text: str, output: Literal["svg"] = "svg") -> bytes:
     program = _program()
     try:
         done = subprocess.run(  # noqa: S603 - a program that the user or the installation named, no shell
-            [program, f"-T{output}"], input=text.encode(), capture_output=True, timeout=TIMEOUT, check=True
+            [program, "-Tsvg"], input=text.encode(), capture_output=True, timeout=TIMEOUT, check=True
         )
     except OSError as error:
         raise UsageError(

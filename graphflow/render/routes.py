@@ -99,7 +99,8 @@ def routes(graph: Graph) -> tuple[Route, ...]:
 
 def _is_noise(graph: Graph, edge: Edge) -> bool:
     """An escalation that only an open contract makes possible is drawn where nothing else leads on."""
-    return edge.label == POSSIBLE_ESCALATE and any(other.label != POSSIBLE_ESCALATE for other in graph.into(edge.target))
+    others = (other.label for other in graph.into(edge.target))
+    return edge.label == POSSIBLE_ESCALATE and any(label != POSSIBLE_ESCALATE for label in others)
 
 
 def _line(graph: Graph, edge: Edge) -> Route:
@@ -231,15 +232,12 @@ def carried(graph: Graph, lines: Sequence[Route]) -> tuple[dict[Route, list[Carr
         if not _is_asked_for(graph, edge):
             continue
         item = Carried(edge.key, edge.type.text)
-        line = _bringing(graph, edge, into, returns=order[edge.writer] >= order[edge.reader])
-        if line is not None:
-            place = brought.setdefault(line, [])
-        else:
-            place = own.setdefault((edge.writer, edge.reader), [])
+        ends = (edge.writer, edge.reader)
+        last = _bringing(graph, edge, into, returns=order[edge.writer] >= order[edge.reader])
+        place = brought.setdefault(last, []) if last is not None else own.setdefault(ends, [])
         if item not in place:
             place.append(item)
-    apart = [KeyLine(w, r, tuple(keys), order[w] >= order[r]) for (w, r), keys in own.items()]
-    return brought, apart
+    return brought, [KeyLine(w, r, tuple(keys), order[w] >= order[r]) for (w, r), keys in own.items()]
 
 
 def _is_asked_for(graph: Graph, edge: StateEdge) -> bool:

@@ -57,7 +57,8 @@ class _Assembly:
         self.graph = graph
         self.lines = routes(graph)
         ends = {line.source for line in self.lines} | {line.target for line in self.lines}
-        self.nodes = [node for node in graph.nodes.values() if node.id in ends or not isinstance(node, Fork | Join | LoopHeader)]
+        hidden = {id_ for id_, node in graph.nodes.items() if isinstance(node, Fork | Join | LoopHeader)} - ends
+        self.nodes = [node for id_, node in graph.nodes.items() if id_ not in hidden]
         self.empty = _empty_regions(graph, {node.id for node in self.nodes})
         self.clusters = [region for region in graph.regions.values() if self._is_framed(region)]
         self.ids = _identifiers("n", [*(node.id for node in self.nodes), *self.empty])
@@ -72,8 +73,8 @@ class _Assembly:
         if region.kind != "sequence":
             return True
         around = self.graph.regions[region.parent]
-        siblings = [item for item in around.items if item in self.graph.regions or isinstance(self.graph.nodes[item], Task)]
-        return around.kind != "root" and len(region.items) > 1 and len(siblings) > 1
+        beside = [item for item in around.items if item in self.graph.regions or _is_agent(self.graph.nodes[item])]
+        return around.kind != "root" and len(region.items) > 1 and len(beside) > 1
 
     def _placed(self, findings: Sequence[Finding]) -> dict[str, list[Finding]]:
         """Give each finding, by id in the scene, to the drawn thing nearest to its agent."""
@@ -93,7 +94,8 @@ class _Assembly:
     def scene(self) -> Scene:
         """Put it all together."""
         edges = tuple(self._edges())
-        nodes = (*(self._node(node) for node in self.nodes), *(self._empty(self.graph.regions[id_]) for id_ in self.empty))
+        empty = (self._empty(self.graph.regions[id_]) for id_ in self.empty)
+        nodes = (*(self._node(node) for node in self.nodes), *empty)
         title = shorten(self.graph.name, 80) or "flow"
         count = sum(1 for node in nodes if node.kind in {"model", "code", "gate"})
         return Scene(
@@ -128,7 +130,7 @@ class _Assembly:
                 yield "end"
             case Task(kind=kind, model=model):
                 yield f"{clean(node.id)} ({' '.join(part for part in (kind, clean(model or '')) if part)})"
-            case Branch(halt=None, subject=subject) | Branch(subject=subject):
+            case Branch(subject=subject):
                 yield f"{clean(node.id)}: {clean(subject)}"
             case LoopHeader():
                 yield f"{clean(node.id)}: {clean(exit_test(node))}"
@@ -173,7 +175,8 @@ class _Assembly:
         brought, apart = carried(self.graph, self.lines)
         for line in self.lines:
             keys = brought.get(line, [])
-            runs = (*(Run(shorten(label, TEST_LENGTH), "control") for label in line.labels), *(_key(item) for item in keys))
+            words = (Run(shorten(label, TEST_LENGTH) or "?", "control") for label in line.labels)
+            runs = (*words, *(_key(item) for item in keys))
             tooltip = "\n".join([*(clean(label) for label in line.labels), *(_typed(i.key, i.type) for i in keys)])
             yield self._edge(line.source, line.target, line.kind, runs, tooltip, returns=line.kind == BACK)
         for own in apart:
@@ -188,6 +191,10 @@ class _Assembly:
         return SceneEdge(f"{kind}__{start}__{end}", start, end, kind, runs, tooltip, returns)
 
 
+def _is_agent(node: Node) -> bool:
+    return isinstance(node, Task) or (isinstance(node, Branch) and node.halt is not None)
+
+
 def _look(node: Node, name: str) -> tuple[str, tuple[Line, ...]]:
     title: Line = (Run(name, "name"),)
     match node:
@@ -196,7 +203,8 @@ def _look(node: Node, name: str) -> tuple[str, tuple[Line, ...]]:
         case Exit():
             return "end", ()
         case Task(kind="model", model=model):
-            return "model", (title, *(((Run(shorten(model, NAME_LENGTH), "small"),),) if model and clean(model) else ()))
+            used = shorten(model or "", NAME_LENGTH)
+            return "model", (title, (Run(used, "small"),)) if used else (title,)
         case Task():
             return "code", (title,)
         case Branch(halt=None, subject=subject):
@@ -239,7 +247,7 @@ def _badges(findings: Sequence[Finding]) -> tuple[Badge, ...]:
 def _description(title: str, count: int, nodes: Sequence[SceneNode], findings: Sequence[Finding]) -> str:
     names = [run.text for node in nodes if node.kind in {"model", "code", "gate"} for run in node.lines[0]]
     listed = ", ".join(names[:40]) + (", and more" if len(names) > 40 else "")
-    told = "; ".join(f"{f.severity} {f.code} at {clean(f.node) or 'the flow'}" for f in findings if f.severity != "info")
+    told = "; ".join(f"{f.severity} {f.code} at {clean(f.node) or title}" for f in findings if f.severity != "info")
     text = f"Graph of the flow {title} with {count} agents" + (f": {listed}." if listed else ".")
     return text + (f" Findings: {told}." if told else "")
 

@@ -2,9 +2,9 @@
 
 Graphviz gives the geometry; texts, classes, ids and titles come from the scene::
 
-    svg_text(scene, "auto")     '<svg xmlns="http://www.w3.org/2000/svg" class="graphflow graphflow-auto" role="img" ...'
+    svg_text(scene, "auto")     '<svg xmlns="..." class="graphflow graphflow-auto" role="img" ...'
 
-The result is one self-contained element: no script, no reference to anything outside, the same bytes for the same scene.
+The result is one element by itself: no script, no reference to anything outside, the same bytes for the same scene.
 This module knows scenes, not graphs.
 """
 
@@ -53,7 +53,9 @@ class _Finisher:
         self._scene = scene
         self._theme = theme
         self._colours = colours
-        self._parts: dict[str, _Part] = {part.id: part for part in (*scene.nodes, *scene.clusters, *scene.edges)}
+        self._parts: dict[str, _Part] = {node.id: node for node in scene.nodes}
+        self._parts |= {cluster.id: cluster for cluster in scene.clusters}
+        self._parts |= {edge.id: edge for edge in scene.edges}
 
     def finish(self, root: ET.Element) -> str:
         """Turn Graphviz' tree into the final text."""
@@ -88,7 +90,7 @@ class _Finisher:
             case SceneEdge():
                 layers[1].append(shapes)
         if words:
-            label = ET.SubElement(layers[3], "g", {"class": f"label {part.kind}"})
+            label = ET.SubElement(layers[3], "g", {"class": f"label {part.kind}", **_halo(self._colours)})
             _titled(label, part)
             label.extend(words)
 
@@ -188,6 +190,7 @@ class _Finisher:
             "font-size": str(SIZES["badge"]),
             "font-weight": "bold",
             "fill": self._colours["badge"],
+            "stroke": "none",
         }
         element = ET.Element("text", attributes)
         element.text = badge.text
@@ -207,6 +210,11 @@ def _lines(part: _Part) -> tuple[Line, ...]:
 def _titled(group: ET.Element, part: _Part) -> None:
     if part.tooltip:
         ET.SubElement(group, "title").text = part.tooltip
+
+
+def _halo(colours: Mapping[str, str]) -> dict[str, str]:
+    """Keep words readable where a line passes below them."""
+    return {"paint-order": "stroke", "stroke": colours["background"], "stroke-width": "3", "stroke-linejoin": "round"}
 
 
 def _surface(polygon: ET.Element, colours: Mapping[str, str]) -> ET.Element:
@@ -236,6 +244,7 @@ def _pill(badge: Badge, cell: ET.Element) -> ET.Element:
         {
             "class": f"badge-{badge.severity}",
             "fill": cell.get("fill", ""),
+            "stroke": "none",
             "x": _number((left + right - width) / 2),
             "y": _number(top),
             "width": _number(width),
@@ -253,7 +262,7 @@ def _middle(shape: ET.Element) -> float:
 
 def _box(shape: ET.Element) -> tuple[float, float, float, float]:
     """Give left, top, right and bottom of a polygon or path."""
-    numbers = [float(number) for number in _NUMBER.findall(shape.get("points") or shape.get("d", ""))]
+    numbers = [float(number) for number in _NUMBER.findall(shape.get("points", "") or shape.get("d", ""))]
     return min(numbers[::2]), min(numbers[1::2]), max(numbers[::2]), max(numbers[1::2])
 
 

@@ -138,7 +138,6 @@ def _variables(colours: Mapping[str, str]) -> str:
 
 
 def _rules() -> list[tuple[str, str]]:
-    halo = "paint-order:stroke;stroke:var(--gf-background);stroke-width:3px;stroke-linejoin:round"
     rules = [("surface", "fill:var(--gf-background)")]
     rules += [
         (f"{kind} .body", f"fill:var(--gf-{fill});stroke:var(--gf-{line})") for kind, (fill, line) in FILLS.items()
@@ -149,7 +148,7 @@ def _rules() -> list[tuple[str, str]]:
         rules.append((f"{kind} .tip", f"fill:var(--gf-{role});stroke:var(--gf-{role})"))
     rules += [(f"text-{style}", f"fill:var(--gf-{role})") for style, role in TEXTS.items()]
     rules += [(f"badge-{severity}", f"fill:var(--gf-{severity})") for severity in ("error", "warning")]
-    rules.append(("label text", halo))
+    rules.append(("label text", "stroke:var(--gf-background)"))
     rules.append(("badge-text", "fill:var(--gf-badge)"))
     rules.append(("label .badge-text", "stroke:none"))
     return rules
