@@ -6,29 +6,35 @@
 
     flow = Flow(SequentialAgent("story", [...]), inputs={"topic": str}, outputs=["story"])
     print(flow.check())
+
+A public name is imported from its module when it is first used, so a program pays for what it uses.
 """
 
-from graphflow.agents import (
-    PASS,
-    ConditionalAgent,
-    FunctionAgent,
-    Gate,
-    LlmAgent,
-    LoopAgent,
-    ParallelAgent,
-    SequentialAgent,
-    agent,
-)
-from graphflow.checker import Diagnostic, Report, Settings
-from graphflow.conditions import key
-from graphflow.context import Context
-from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError
-from graphflow.events import Event, EventActions
-from graphflow.flow import Flow, check
-from graphflow.models import FunctionModel, ScriptedModel, register_model
-from graphflow.runtime.result import Result
-from graphflow.runtime.scheduler import Limits
-from graphflow.schema import Key, Merge, Overwrite
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphflow.agents import (
+        PASS,
+        ConditionalAgent,
+        FunctionAgent,
+        Gate,
+        LlmAgent,
+        LoopAgent,
+        ParallelAgent,
+        SequentialAgent,
+        agent,
+    )
+    from graphflow.checker import Diagnostic, Report, Settings
+    from graphflow.conditions import key
+    from graphflow.context import Context
+    from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError
+    from graphflow.events import Event, EventActions
+    from graphflow.flow import Flow, check
+    from graphflow.models import FunctionModel, ScriptedModel, register_model
+    from graphflow.runtime.result import Result
+    from graphflow.runtime.scheduler import Limits
+    from graphflow.schema import Key, Merge, Overwrite
 
 __all__ = [
     "PASS",
@@ -62,3 +68,49 @@ __all__ = [
     "key",
     "register_model",
 ]
+
+_HOME = {
+    "PASS": "graphflow.agents",
+    "ConditionalAgent": "graphflow.agents",
+    "FunctionAgent": "graphflow.agents",
+    "Gate": "graphflow.agents",
+    "LlmAgent": "graphflow.agents",
+    "LoopAgent": "graphflow.agents",
+    "ParallelAgent": "graphflow.agents",
+    "SequentialAgent": "graphflow.agents",
+    "agent": "graphflow.agents",
+    "Diagnostic": "graphflow.checker",
+    "Report": "graphflow.checker",
+    "Settings": "graphflow.checker",
+    "key": "graphflow.conditions",
+    "Context": "graphflow.context",
+    "ContractError": "graphflow.errors",
+    "GraphflowError": "graphflow.errors",
+    "RunFailed": "graphflow.errors",
+    "UsageError": "graphflow.errors",
+    "Event": "graphflow.events",
+    "EventActions": "graphflow.events",
+    "Flow": "graphflow.flow",
+    "check": "graphflow.flow",
+    "FunctionModel": "graphflow.models",
+    "ScriptedModel": "graphflow.models",
+    "register_model": "graphflow.models",
+    "Result": "graphflow.runtime.result",
+    "Limits": "graphflow.runtime.scheduler",
+    "Key": "graphflow.schema",
+    "Merge": "graphflow.schema",
+    "Overwrite": "graphflow.schema",
+}
+"""Public name -> the module it lives in."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module `graphflow` has no attribute `{name}`")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
