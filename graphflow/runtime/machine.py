@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from graphflow.errors import GraphflowError, InternalError, LimitExceeded, LoopExhausted, RouteError
+from graphflow.errors import AbsentKeyError, GraphflowError, InternalError, LimitExceeded, LoopExhausted, RouteError
 from graphflow.ir.nodes import BODY, ESCALATE, EXHAUSTED, EXIT, NEXT, POSSIBLE_ESCALATE, Branch, Entry, Exit, Fork, Join, LoopHeader, Task
 from graphflow.runtime import decisions
 from graphflow.runtime.commits import checked_delta, missing_output
@@ -28,92 +28,29 @@ from graphflow.runtime.frames import Arrival, Frame
 from graphflow.runtime.journal import (
     BranchTaken,
     Cancelled,
-    Choice,
     Halted,
     LoopTurned,
-    Record,
     RunEnded,
     RunStarted,
     Status,
     Step,
-    TaskCommitted,
     TaskFailed,
     TaskStarted,
 )
+from graphflow.runtime.ledger import Ledger
+from graphflow.runtime.messages import (
+    Abort,
+    Event,
+    Failed,
+    Outcome,
+    Start,
+    StartTask,
+    Stopped,
+    StopTask,
+    Succeeded,
+)
 from graphflow.runtime.plan import ROOT, Out, Plan, PlanNode
-from graphflow.runtime.versions import State, commit, initial_state, subsuming, unite
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """The run begins. Inputs hold the defaults of declared keys too, key -> value."""
-
-    inputs: Mapping[str, object]
-    message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Succeeded:
-    """A task's body returned these writes."""
-
-    ticket: int
-    delta: Mapping[str, object]
-    escalate: bool = False
-    halt: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A task's body raised."""
-
-    ticket: int
-    error: BaseException
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """A task that was told to stop has stopped."""
-
-    ticket: int
-
-
-@dataclass(frozen=True, slots=True)
-class Abort:
-    """The run is ended from outside: cancelled (no error), or failed by a limit (an error)."""
-
-    reason: str
-    error: BaseException | None = None
-
-
-Event = Start | Succeeded | Failed | Stopped | Abort
-
-
-@dataclass(frozen=True, slots=True)
-class StartTask:
-    """Run the body of a task on a state."""
-
-    ticket: int
-    node: PlanNode
-    state: State
-    turns: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StopTask:
-    """Cancel a running task; a `Stopped` event answers, unless it succeeds or fails first."""
-
-    ticket: int
-
-
-Command = StartTask | StopTask
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What one event led to. Records must be appended before commands are carried out."""
-
-    records: list[Record] = field(default_factory=list)
-    commands: list[Command] = field(default_factory=list)
+from graphflow.runtime.versions import State
 
 
 @dataclass(slots=True)
@@ -136,7 +73,6 @@ class Machine:
         status: how the run ended, None while it goes on.
         error: the first failure, if there was one.
         halt: the record of the halt, if there was one.
-        root: the state committed at the root.
     """
 
     def __init__(self, plan: Plan, run_id: str, max_steps: int | None = None) -> None:
@@ -145,11 +81,9 @@ class Machine:
         self.status: Status | None = None
         self.error: BaseException | None = None
         self.halt: Halted | None = None
-        self.root = State({}, 0)
-        self._merges = {name: spec.merge for name, spec in plan.keys.items() if spec.merge is not None}
+        self._ledger = Ledger(plan)
         self._max_steps = max_steps
         self._steps = 0
-        self._count = 0
         self._tickets = 0
         self._running: dict[int, _Running] = {}
         self._queue: deque[tuple[Frame, Out, Arrival]] = deque()
@@ -191,13 +125,14 @@ class Machine:
                 self._failed(event)
             case Stopped():
                 running = self._running.pop(event.ticket)
-                self._record(Cancelled(running.node.id, running.frame.turns))
+                self._ledger.record(Cancelled(running.node.id, running.frame.turns))
             case Abort():
                 self._abort(event)
             case _:
                 assert_never(event)
         self._propagate()
         self._finish()
+        self._out.records = self._ledger.take()
         return self._out
 
     @property
@@ -214,38 +149,38 @@ class Machine:
         """The tickets of running tasks."""
         return list(self._running)
 
+    @property
+    def root(self) -> State:
+        """The state committed at the root."""
+        return self._ledger.root
+
     def noted(self, step: Step) -> Step:
         """Number a record that the driver makes: a step inside a running task."""
-        self._count += 1
+        self._ledger.counted()
         return step
-
-    def _record(self, record: Record) -> int:
-        self._out.records.append(record)
-        self._count += 1
-        return self._count - 1
 
     # --- events -------------------------------------------------------------------------------------------------
 
     def _start(self, event: Start) -> None:
         graph = self.plan.graph
-        number = self._record(RunStarted(self.run_id, graph.name, self.plan.fingerprint, event.inputs, event.message))
-        self.root = initial_state(event.inputs, number)
-        frame = Frame(ROOT, None, 0, ())
-        self._fire(frame, self.plan.nodes[self.plan.entry], {NEXT}, self.root)
+        entry = self._ledger.start(
+            RunStarted(self.run_id, graph.name, self.plan.fingerprint, event.inputs, event.message)
+        )
+        self._fire(Frame(ROOT, None, 0, ()), self.plan.nodes[self.plan.entry], {NEXT}, entry)
 
     def _succeeded(self, event: Succeeded) -> None:
         running = self._running.pop(event.ticket)
         node, frame = running.node, running.frame
         if self._ending is not None and running.stopped:
-            self._record(Cancelled(node.id, frame.turns))
+            self._ledger.record(Cancelled(node.id, frame.turns))
             return
         escalated = event.escalate and any(o.label in (ESCALATE, POSSIBLE_ESCALATE) for o in node.outs)
         try:
             delta = checked_delta(node, event.delta, quiet=escalated and not node.node.contract.answers_when_escalating)
+            state = self._commit(node, frame, running.state, delta, escalate=event.escalate)
         except GraphflowError as error:
             self._fail(node, frame, error)
             return
-        state = self._commit(node, frame, running.state, delta, escalate=event.escalate)
         if event.halt is not None:
             self._halt(Halted(node.id, frame.turns, event.halt))
         if self._ending is None:
@@ -255,20 +190,14 @@ class Machine:
         self, node: PlanNode, frame: Frame, state: State, delta: Mapping[str, object], *, escalate: bool = False
     ) -> State:
         position = (*frame.position, node.index)
-        record = TaskCommitted(
-            node.id, frame.turns, 1, delta, state.number, node.strand, position, escalate=escalate
-        )
-        after = commit(state, delta, position, node.id, self._merges, self._record(record))
-        if not node.strand:
-            self.root = after
-        return after
+        return self._ledger.commit(node, frame.turns, position, state, delta, escalate=escalate)
 
     def _failed(self, event: Failed) -> None:
         running = self._running.pop(event.ticket)
         self._fail(running.node, running.frame, event.error)
 
     def _fail(self, node: PlanNode, frame: Frame, error: BaseException) -> None:
-        self._record(TaskFailed(node.id, frame.turns, 1, type(error).__name__, str(error)))
+        self._ledger.record(TaskFailed(node.id, frame.turns, 1, type(error).__name__, str(error)))
         if self._ending is None:
             self.error = error
             self._end("failed", f"{type(error).__name__} at {node.id}: {error}")
@@ -277,14 +206,14 @@ class Machine:
         if self._ending is not None and event.error is not None:
             return
         if event.error is None:
-            self._record(Cancelled("", (), event.reason))
+            self._ledger.record(Cancelled("", (), event.reason))
             self._ending = None
         self.error = event.error
         self._end("cancelled" if event.error is None else "failed", event.reason)
 
     def _halt(self, record: Halted) -> None:
         if self._ending is None:
-            self._record(record)
+            self._ledger.record(record)
             self.halt = record
             self._end("halted", record.reason)
 
@@ -304,13 +233,13 @@ class Machine:
         running = self._running.pop(command.ticket, None)
         if running is not None:
             self._out.commands = [c for c in self._out.commands if c != StopTask(command.ticket)]
-            self._record(Cancelled(command.node.id, command.turns))
+            self._ledger.record(Cancelled(command.node.id, command.turns))
         return True
 
     def _finish(self) -> None:
         if self._ending is not None and not self._running:
             self.status, reason = self._ending
-            self._record(RunEnded(self.status, reason))
+            self._ledger.record(RunEnded(self.status, reason))
 
     # --- propagation --------------------------------------------------------------------------------------------
 
@@ -360,7 +289,7 @@ class Machine:
     def _ready(self, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> None:
         fired = [arrival for arrival in arrivals if arrival.fired]
         try:
-            state = self._united(frame, node, fired or arrivals, arrivals)
+            state = self._united(frame, node, arrivals)
             if fired:
                 self._at[type(node.node)](frame, node, fired, state)
             else:
@@ -370,18 +299,15 @@ class Machine:
                 raise
             self._fail(node, frame, error)
 
-    def _united(self, frame: Frame, node: PlanNode, used: list[Arrival], arrivals: list[Arrival]) -> State:
-        if len(used) == 1 and (len(arrivals) == 1 or (isinstance(node.node, Join) and node.node.exclusive)):
-            return used[0].state
-        states = [arrival.state for arrival in arrivals]
-        whole = subsuming(states)
-        if whole is not None:
-            return whole
-        number = self._record(Choice(node.id, frame.turns, tuple(state.number for state in states), node.strand))
-        state = unite(states, self._merges, node.id, number)
-        if not node.strand:
-            self.root = state
-        return state
+    def _united(self, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> State:
+        """What a node starts from: of exclusive paths that of the one taken, of concurrent ones their union."""
+        fired = [arrival for arrival in arrivals if arrival.fired]
+        concurrent = bool(fired) and isinstance(node.node, Join) and not node.node.exclusive
+        used = arrivals if concurrent else fired or arrivals
+        states = [arrival.state for arrival in used]
+        if not concurrent and all(state is states[0] for state in states):
+            return states[0]
+        return self._ledger.unite(node, frame.turns, states)
 
     def _dead(self, frame: Frame, node: PlanNode, state: State) -> None:
         loop = self.plan.loops.get(node.index)
@@ -393,11 +319,14 @@ class Machine:
     # --- nodes --------------------------------------------------------------------------------------------------
 
     def _at_task(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
+        absent = next((key for key in node.required if key not in state.versions), None)
+        if absent is not None:
+            raise AbsentKeyError(absent, node.id)
         if self._max_steps is not None and self._steps >= self._max_steps:
             raise LimitExceeded(f"the limit of {self._max_steps} steps was reached before `{node.id}`", limit="max_steps")
         self._steps += 1
         self._tickets += 1
-        self._record(TaskStarted(node.id, frame.turns, 1, state.number))
+        self._ledger.record(TaskStarted(node.id, frame.turns, 1, state.number))
         self._running[self._tickets] = _Running(node, frame, state)
         self._out.commands.append(StartTask(self._tickets, node, state, frame.turns))
 
@@ -406,7 +335,7 @@ class Machine:
         assert isinstance(branch, Branch)
         case = decisions.chosen_arm(branch, node.tests, state.read)
         if case is not None:
-            self._record(BranchTaken(node.id, frame.turns, case))
+            self._ledger.record(BranchTaken(node.id, frame.turns, case))
             self._fire(frame, node, {case}, state)
             return
         if branch.halt is None:
@@ -437,7 +366,6 @@ class Machine:
         fault = missing_output(node, state)
         if fault is not None:
             raise fault
-        self.root = state
         self._end("completed", "")
 
     # --- loops --------------------------------------------------------------------------------------------------
@@ -462,12 +390,12 @@ class Machine:
             if not fired:
                 self._leave(frame, node, "escalate", None, None)
                 return
-            state = self._united(frame, node, fired, frame.backs) if len(frame.backs) > 1 else fired[0].state
+            state = self._united(frame, node, frame.backs)
             header = node.node
             assert isinstance(header, LoopHeader)
             reason = decisions.exit_reason(header, node.tests[0], frame.turns[-1], state.read)
             if reason is None:
-                self._record(LoopTurned(node.id, frame.turns, None))
+                self._ledger.record(LoopTurned(node.id, frame.turns, None))
                 self._iterate(frame, node, state)
                 return
             if reason == "max_iterations" and header.exhausted == "fail":
@@ -486,7 +414,7 @@ class Machine:
     def _leave(self, frame: Frame, node: PlanNode, reason: str, label: str | None, state: State | None) -> None:
         outer = frame.parent
         assert outer is not None
-        self._record(LoopTurned(node.id, frame.turns, reason))
+        self._ledger.record(LoopTurned(node.id, frame.turns, reason))
         outer.reasons[node.index] = reason
         for out in self.plan.loops[node.index].leaving:
             if out.edge in frame.fired:

@@ -71,6 +71,11 @@ class PlanNode:
         strand: the innermost parallel branch around it, "" if there is none.
         outs: its out-edges.
         arity: how many forward in-edges it has.
+        sure: keys that it must write.
+        required: keys that must be there before its body runs.
+        allowed: keys that it may write, None for an open contract.
+        readable: keys that it may read, None for an open contract.
+        writes: key -> how a write of it is checked.
         tests: for a branch, one compiled condition (or None) for each arm; for a header, its exit test.
     """
 
@@ -83,6 +88,7 @@ class PlanNode:
     arity: int = 0
     tests: tuple[Test | None, ...] = ()
     sure: frozenset[str] = frozenset()
+    required: tuple[str, ...] = ()
     allowed: frozenset[str] | None = None
     readable: frozenset[str] | None = None
     writes: Mapping[str, KeySpec] = field(default_factory=dict)
@@ -226,6 +232,7 @@ def _node(
         strand[-1][1] if strand else "",
         tests=tests,
         sure=frozenset(write.key for write in contract.writes if write.sure),
+        required=tuple(dict.fromkeys(read.key for read in contract.reads if not (read.optional or read.implicit))),
         allowed=None if open_ else frozenset(write.key for write in contract.writes),
         readable=None if open_ else frozenset(read.key for read in contract.reads),
         writes={w.key: _key_spec(w.key, w.type, declared.get(w.key)) for w in contract.writes},

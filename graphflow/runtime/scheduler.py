@@ -27,8 +27,9 @@ from graphflow.events import Event
 from graphflow.ir.nodes import Task
 from graphflow.models.base import Model, ModelReply, ModelRequest
 from graphflow.runtime.journal import Journal, Record, Step
-from graphflow.runtime.machine import Abort, Event as MachineEvent
-from graphflow.runtime.machine import Failed, Machine, Outcome, Start, StartTask, Stopped, StopTask, Succeeded
+from graphflow.runtime.machine import Machine
+from graphflow.runtime.messages import Abort, Failed, Outcome, Start, StartTask, Stopped, StopTask, Succeeded
+from graphflow.runtime.messages import Event as MachineEvent
 from graphflow.runtime.result import events_of, progress_event
 from graphflow.runtime.versions import Snapshot
 

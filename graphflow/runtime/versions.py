@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import final
 
-from graphflow.errors import StateConflictError
+from graphflow.errors import ContractViolation, StateConflictError
 from graphflow.schema import MISSING, Merge, Overwrite
 
 Position = tuple[int, ...]
@@ -123,15 +123,23 @@ def commit(
         if merge is None:
             versions[key] = Version(value.value if isinstance(value, Overwrite) else value, node, parents, position=position)
         else:
-            new = _apply(merge, old.value if old is not None else MISSING, value)
+            new = _apply(merge, key, node, old.value if old is not None else MISSING, value)
             versions[key] = Version(new, node, parents, value, position)
     return State(versions, number)
 
 
-def _apply(merge: Merge, old: object, update: object) -> object:
+def _apply(merge: Merge, key: str, node: str, old: object, update: object) -> object:
     if isinstance(update, Overwrite):
         return update.value
-    return merge.apply(merge.identity() if old is MISSING else old, update)
+    try:
+        return merge.apply(old, update)
+    except Exception as error:
+        raise ContractViolation(
+            f"merge `{merge.name}` of `{key}` cannot combine what `{node}` wrote: {type(error).__name__}: {error}; "
+            f"nothing was stored",
+            node=node,
+            key=key,
+        ) from error
 
 
 def unite(states: Sequence[State], merges: Mapping[str, Merge], node: str, number: int) -> State:
@@ -160,18 +168,6 @@ def unite(states: Sequence[State], merges: Mapping[str, Merge], node: str, numbe
     return State(versions, number)
 
 
-def subsuming(states: Sequence[State]) -> State | None:
-    """Find a state among several that holds everything the others do, so that nothing has to be united."""
-    return next((state for state in states if all(_covers(state, other) for other in states)), None)
-
-
-def _covers(state: State, other: State) -> bool:
-    if state is other or state.versions is other.versions:
-        return True
-    mine = state.versions
-    return all(key in mine and (mine[key] is v or _upstream(v, mine[key])) for key, v in other.versions.items())
-
-
 def _newer(key: str, left: Version, right: Version, merge: Merge | None, node: str) -> Version:
     if _upstream(left, right):
         return right
@@ -179,7 +175,7 @@ def _newer(key: str, left: Version, right: Version, merge: Merge | None, node: s
         return left
     if merge is None:
         raise StateConflictError(key, [left.node, right.node], node)
-    return _merged(left, right, merge)
+    return _merged(key, left, right, merge)
 
 
 def _upstream(old: Version, new: Version) -> bool:
@@ -196,12 +192,12 @@ def _upstream(old: Version, new: Version) -> bool:
     return False
 
 
-def _merged(left: Version, right: Version, merge: Merge) -> Version:
+def _merged(key: str, left: Version, right: Version, merge: Merge) -> Version:
     """Apply to the last common version every update since, each once, in canonical order."""
     base, updates = _since_common(left, right)
     value = base.value if base is not None else MISSING
     for version in sorted(updates, key=lambda update: update.position):
-        value = _apply(merge, value, version.update)
+        value = _apply(merge, key, version.node, value, version.update)
     return Version(value, right.node, (left, right))
 
 
