@@ -268,8 +268,9 @@ class ConditionalAgent(Agent):
 
     def _arms(self) -> Iterator[tuple[Arm, Agent | None]]:
         if self.on is not None:
-            for value, agent in self.cases.items():
-                yield Arm(_case_label(value), Is(self.on, value)), agent if isinstance(agent, Agent) else None
+            labels = _case_labels(self.cases)
+            for (value, agent), label in zip(self.cases.items(), labels, strict=True):
+                yield Arm(label, Is(self.on, value)), agent if isinstance(agent, Agent) else None
             if self.default is not None:
                 yield Arm("default"), self.default if isinstance(self.default, Agent) else None
             return
@@ -305,6 +306,16 @@ class ConditionalAgent(Agent):
         region.add(Join(join, region.id, exclusive=True))
         region.edge(join, region.exit)
         return region
+
+
+def _case_labels(values: Iterable[object]) -> list[str]:
+    """Name each case so that no two of them, nor one and the default, are called the same (`1` and `"1"`)."""
+    used = ["default"]
+    for value in values:
+        label = _case_label(value)
+        label = repr(value) if label in used else label
+        used.append(f"{label} ({len(used)})" if label in used else label)
+    return used[1:]
 
 
 def _case_label(value: object) -> str:

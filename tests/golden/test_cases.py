@@ -8,6 +8,7 @@ their iterations, state. `pytest tests/golden --update-data` rewrites all but th
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 import typing
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ def sections_of(text: str) -> list[tuple[str, str]]:
 
 
 def flow_of(program: str, name: str) -> Flow:
-    """Run a program that defines `flow`."""
+    """Run a program that defines `flow`, where its source can be read."""
+    linecache.cache[name] = (len(program), None, program.splitlines(keepends=True), name)
     scope: dict[str, object] = {name: getattr(typing, name) for name in ("Annotated", "Any", "Literal", "TypedDict")}
     scope |= {name: getattr(graphflow, name) for name in graphflow.__all__}
     exec(compile(program, name, "exec"), scope)
