@@ -24,6 +24,15 @@ NUMBER = (
     *("order", "order number", "order no", "order no."),
 )
 TOTAL = ("total", "total due", "total amount", "grand total", "invoice total", "amount due", "balance due")
+COLUMNS = {
+    "position": ("#", "no", "no.", "pos", "pos.", "line"),
+    "sku": ("sku", "item", "article", "product", "part", "code", "item code", "part number"),
+    "text": ("description", "name"),
+    "quantity": ("qty", "qty.", "quantity", "units", "pcs", "count"),
+    "price": ("unit price", "price", "price each", "unit cost", "rate", "each"),
+    "amount": ("amount", "line total", "line amount", "total", "sum", "net"),
+}
+ROLES = {name: role for role, names in COLUMNS.items() for name in names}
 CHARGES = ("vat", "tax", "sales", "shipping", "freight", "delivery", "handling", "discount", "surcharge", "deposit")
 _LABEL = re.compile(r"([^:=]{1,40}?) ?[:=] ?(.*)")
 _IN_CURRENCY = re.compile(r"(.*?) ?\(([^()]{1,3})\)")

@@ -18,25 +18,38 @@ from graphflow.examples.invoice_amounts import CURRENCY, MINUS, parse_amount
 from graphflow.examples.invoice_draft import Draft, Unreadable, shown
 
 _NUMBER = r"(?:[0-9]{1,3}(?: [0-9]{3}){1,3}(?:[.,][0-9]{1,6})?(?![0-9])|[0-9](?:[0-9,.'\u2019]{0,20}[0-9])?)"
-_BARE = rf"[{MINUS}]? ?(?:{CURRENCY} ?)?[{MINUS}]?{_NUMBER}(?: ?{CURRENCY}(?!\w))?"
+_AFTER = rf" ?{CURRENCY}(?!\w)"
+_BARE = rf"[{MINUS}]? ?(?:{CURRENCY} ?)?[{MINUS}]?{_NUMBER}(?:{_AFTER})?"
 _MONEY = rf"(?:\({_BARE}\)|{_BARE})"
+_EACH = r" (?:each|apiece|a piece|per unit|per piece)"
+# A price that is one beyond doubt: with a currency, with `each`, or with cents.
+_PLAINLY = rf"(?=\(?[{MINUS}]? ?(?:{CURRENCY}|{_NUMBER}(?:{_AFTER}|{_EACH})|[0-9,']{{1,20}}\.[0-9]{{2}}(?!\d)))"
+_COUNT = rf"(?<![\w.,'/#-])([{MINUS}]?[0-9](?:[0-9,.']{{0,20}}[0-9])?)"
+_OF = r"(?:[x\u00d7] |(?:[^\W\d_]{1,20} )?of )"
 _ITEM = re.compile(
-    r"(?:\b(less|minus|(?:credit|refund) (?:of|for))\b (?:a |the )?)?"
-    rf"(?<![\w.,'])([{MINUS}]?[0-9](?:[0-9,.']{{0,20}}[0-9])?) ?(?:[x\u00d7] |[^\W\d_]{{1,20}} of )"
-    rf"([^\n]{{1,80}}?) (?:at|@) ({_MONEY})(?: (?:each|apiece|a piece|per unit|per piece))?",
+    rf"(?:\b(less|minus|(?:credit|refund) (?:of|for))\b (?:a |the )?)?{_COUNT} ?(?:"
+    rf"{_OF}([^\n]{{1,80}}?) (?:at|@) ({_MONEY})|((?:(?! [0-9])[^\n,;:]){{1,40}}?) (?:at|@) {_PLAINLY}({_MONEY})"
+    rf")(?:{_EACH})?",
     re.IGNORECASE,
 )
+_SECOND_ITEM = re.compile(r"[0-9] ?[x\u00d7] ")
 _ORDER = r"(?:purchase order|order|PO)"
-_VENDOR = re.compile(
-    r"\b(?:invoice|bill)(?: (?:number|no\.?|nr\.?))?(?: [\w#./-]{1,40})? from ([^\n]{1,120}?),? "
-    rf"(?:for|against|on|under|regarding) (?:your |our |the )?{_ORDER}(?!\w)",
-    re.IGNORECASE,
-)
 _ORDER_NUMBER = re.compile(
     rf"(?<!\w)(?:{_ORDER}(?: (?:number|no\.?|nr\.?))?:? #?(?=[\w./-]{{0,40}}[0-9])(\w[\w./-]{{0,40}})"
     r"|(PO-\w[\w./-]{0,40}))",
     re.IGNORECASE,
 )
+_FROM = r"\b(?:invoice|bill)(?: (?:number|no\.?|nr\.?))?(?: [\w#./-]{1,40})? from "
+_BILLS = r"(?:is |are )?(?:hereby )?(?:bills?|billing|invoices?|invoicing|charges?|charging) you\b"
+_VENDORS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_FROM}([^\n]{{1,120}}?)(?:,? (?:for|against|on|under|regarding)|,) (?:your |our |the )?{_ORDER}(?!\w)",
+        rf"{_FROM}([^\n,;:]{{1,80}}?)(?:\.?\n|\. )",
+        rf"(?:^|[.!?,:;] |\n)([^\n.!?,:;]{{1,80}}?) (?:here\.|{_BILLS})",
+        r"\b(?:this is|we are) (?!(?:our|the|an?|your|invoice|to|in)\b)([^\n.!?,:;]{1,80}?)(?:[.,]| with| and) ",
+    )
+]
 _TOTAL = re.compile(
     r"\btotal(?: (?:amount|due|price|sum|payable|to pay)){0,3}(?: (?:of|is|comes to|amounts to|being|at|will be))?:? "
     rf"({_MONEY})|({_MONEY}) in total\b",
@@ -47,8 +60,8 @@ _LOOSE = re.compile(
     r"|(?<![\w.,])[0-9][0-9,']{0,20}[.,][0-9]{2}(?![.,]?\w)",
     re.IGNORECASE,
 )
-_SECOND_ITEM = re.compile(r"[0-9] ?[x\u00d7] ")
 _SENTENCE_END = re.compile(r"[^\W\d_]{5,}[.!?] |[!?;] ")
+_PRONOUNS = ("we", "i", "us", "our", "they")
 _MAIL_HEADER = re.compile(r"(?:from|to|cc|bcc|subject|date|sent|reply-to): ?", re.IGNORECASE)
 
 
@@ -69,8 +82,9 @@ def read_prose(lines: list[str]) -> Draft:
     rest = _ITEM.sub(lambda found: _take_item(draft, found), text)
     if not draft.lines:
         return draft
-    vendor = _VENDOR.search(rest)
-    if vendor is not None and _SENTENCE_END.search(vendor[1]) is None:
+    candidates = (pattern.search(rest) for pattern in _VENDORS)
+    vendor = next((found for found in candidates if found is not None and _is_name(found[1])), None)
+    if vendor is not None:
         draft.name("vendor", vendor[1])
         rest = rest[: vendor.start(1)] + rest[vendor.end(1) :]
     for found in _ORDER_NUMBER.finditer(rest):
@@ -82,6 +96,10 @@ def read_prose(lines: list[str]) -> Draft:
     return draft
 
 
+def _is_name(text: str) -> bool:
+    return _SENTENCE_END.search(text) is None and text.casefold() not in _PRONOUNS
+
+
 def _paragraphs(lines: list[str]) -> list[str]:
     start = 0
     while start < len(lines) and _MAIL_HEADER.match(lines[start]):
@@ -91,7 +109,8 @@ def _paragraphs(lines: list[str]) -> list[str]:
 
 
 def _take_item(draft: Draft, found: re.Match[str]) -> str:
-    credit, quantity, sku, price = found.groups()
+    credit, quantity = found[1], found[2]
+    sku, price = found[3] or found[5], found[4] or found[6]
     if _SECOND_ITEM.search(sku):
         raise Unreadable(f"its item {shown(found[0])} names two items and one price")
     asked = parse_amount(price)

@@ -15,17 +15,8 @@ from __future__ import annotations
 import re
 
 from graphflow.examples.invoice_amounts import CODES, SYMBOLS, parse_amount
-from graphflow.examples.invoice_draft import TOTAL, Draft, Unreadable, label_of, shown
+from graphflow.examples.invoice_draft import ROLES, TOTAL, Draft, Unreadable, label_of, shown
 
-_COLUMNS = {
-    "position": ("#", "no", "no.", "pos", "pos.", "line"),
-    "sku": ("sku", "item", "article", "product", "part", "code", "item code", "part number"),
-    "text": ("description", "name"),
-    "quantity": ("qty", "qty.", "quantity", "units", "pcs", "count"),
-    "price": ("unit price", "price", "price each", "unit cost", "rate", "each"),
-    "amount": ("amount", "line total", "line amount", "total", "sum", "net"),
-}
-_ROLES = {name: role for role, names in _COLUMNS.items() for name in names}
 _LONGEST_HEADER = 120
 _CURRENCY = re.compile(r"\((" + "|".join([*map(re.escape, SYMBOLS), *CODES]) + r")\)", re.IGNORECASE)
 _UNIT = re.compile(r" ?(?:pcs|pieces?|units?|x)\.?$", re.IGNORECASE)
@@ -75,8 +66,8 @@ def _columns(line: str) -> tuple[str, ...]:
     roles: list[str] = []
     at = 0
     while at < len(words):
-        pair = _ROLES.get(" ".join(words[at : at + 2])) if at + 1 < len(words) else None
-        role = pair or _ROLES.get(words[at])
+        pair = ROLES.get(" ".join(words[at : at + 2])) if at + 1 < len(words) else None
+        role = pair or ROLES.get(words[at])
         if role is None:
             return ()
         roles.append(role)

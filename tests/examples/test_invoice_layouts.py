@@ -138,6 +138,8 @@ def wrapped(sentence: str, width: int) -> str:
             "`EUR 4.00`",
         ),
         ("Vendor: a\nSKU  Qty  Price\n", "no rows"),
+        ("Vendor: a\nSKU: b\nQty: 2\nTotal: 5", "`b`"),
+        ("Vendor: a\nSKU: b\nQty: 2\nQty: 3\nPrice: 5", "more than one quantity"),
         ("invoice from a for order PO-1: 2 x b and 3 x c at 5.00 each.", "two items"),
     ],
 )
@@ -170,6 +172,70 @@ def test_each_item_form_is_read() -> None:
     ]
 
 
+THREE = [("12", "4.50"), ("2", "30.00"), ("1", "9.00")]
+
+
+@pytest.mark.parametrize(
+    ("text", "vendor", "skus"),
+    [
+        ("Vendor: Acme\nPO: PO-7\n12 x 4.50\n2 units at 30.00\n1 @ 9.00\nTotal: 123.00", "Acme", ["unnamed item"] * 3),
+        (
+            "Seller: Acme\nPO: PO-7\nLines:\n- A: 12 @ $4.50\n- B: 2 @ $30.00\n- C: 1 @ $9.00\nTotal: $123.00",
+            "Acme",
+            "ABC",
+        ),
+        (
+            (
+                "Vendor: Acme\nPO: PO-7\nSKU: A, Qty: 12, Unit price: 4.50\nSKU: B; Qty: 2; Price: 30.00; Amount: 60.00\n"
+                "Item: C\nDescription: what: a thing\nQuantity: 1\nUnit price: 9.00\nAmount due: 123.00"
+            ),
+            "Acme",
+            "ABC",
+        ),
+        (
+            (
+                "This is Acme & Co with our invoice. We shipped 12 reams at 4.50 each, 2 inks at 30.00 and 1 jar at $9 "
+                "against PO-7. The total comes to 123.00."
+            ),
+            "Acme & Co",
+            ["reams", "inks", "jar"],
+        ),
+        (
+            (
+                "Hello,\n\nAcme Corp here. Against purchase order PO-7 we bill you for 12 units of A-1 at $4.50, 2 units "
+                "of B-2 at $30.00 and 1 unit of C-3 at $9.00. That makes $123.00 in total."
+            ),
+            "Acme Corp",
+            ["A-1", "B-2", "C-3"],
+        ),
+        (
+            "Our invoice from Acme Ltd, purchase order PO-7. 12 of A at 4.50; 2 of B at 30.00; 1 of C at 9.00. Total 123.00.",
+            "Acme Ltd",
+            "ABC",
+        ),
+        (
+            (
+                "Acme is billing you for order PO-7: 12 A at $4.50 each, 2 B at $30.00 each and 1 C at $9.00 each, for a "
+                "total of $123.00."
+            ),
+            "Acme",
+            "ABC",
+        ),
+        (
+            "Hi, this is Acme, we have invoice 9 for PO-7 here: 12 x A at 4.50, 2 x B at 30.00, 1 x C at 9.00, total: 123.00",
+            "Acme",
+            "ABC",
+        ),
+    ],
+)
+def test_other_ways_to_say_it(text: str, vendor: str, skus: list[str]) -> None:
+    """One invoice in the words of different people, read alike."""
+    found = read_invoice(text)
+    assert (found.vendor, found.po_number, found.total) == (vendor, "PO-7", Decimal("123.00"))
+    assert [line.sku for line in found.lines] == list(skus)
+    assert [(line.quantity, line.unit_price) for line in found.lines] == [(Decimal(n), Decimal(p)) for n, p in THREE]
+
+
 @pytest.mark.parametrize("name", ["approved", "transposed"])
 def test_the_samples_are_readable(name: Sample) -> None:
     """Two of the three shipped files are complete invoices."""
@@ -195,6 +261,11 @@ HOSTILE = {
     "currencies": "12 x a at 5 " + "EUR " * 24_000,
     "totals": "12 x a at 5 " + "total due " * 9_000,
     "words": "12 x a at 5 " + "w" * 99_000,
+    "labels": "Vendor: a\n" + "SKU: b, " * 12_000,
+    "short labels": ("SKU: b, Qty: 1, " * 18 + "\n") * 340,
+    "names": "12 x a at 5. " + "Acme and " * 10_000,
+    "bills": "12 x a at 5. " + "this is a " * 9_000,
+    "plain items": "1 a at 5.00 " * 8_000,
     "a megabyte": "Vendor: a\n" * 100_000,
 }
 
