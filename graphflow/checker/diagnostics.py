@@ -152,7 +152,10 @@ class Report:
         """Give a short text: a count, then a line for each error and warning."""
         shown = [*self.errors, *self.warnings]
         notes = len(self.diagnostics) - len(shown)
-        counts = f"{len(self.errors)} errors, {len(self.warnings)} warnings, {notes} notes"
+        counts = ", ".join(
+            f"{count} {word}{'' if count == 1 else 's'}"
+            for count, word in ((len(self.errors), "error"), (len(self.warnings), "warning"), (notes, "note"))
+        )
         lines = [f"flow `{self.flow}`: {counts}"]
         for finding in shown:
             where = f"{finding.origin}: " if finding.origin is not None else ""
