@@ -25,10 +25,6 @@ Position = tuple[int, ...]
 """A place in the canonical order: node index, then for each loop inside it iteration and node index."""
 
 
-class MergeError(GraphflowError):
-    """A merge could not combine an update with the value before it."""
-
-
 @final
 class Version:
     """One write of one key.
@@ -132,13 +128,18 @@ def commit(
     return State(versions, number)
 
 
-def _apply(merge: Merge, old: object, update: object, key: str, node: str) -> object:
+def _apply(merge: Merge, key: str, node: str, old: object, update: object) -> object:
     if isinstance(update, Overwrite):
         return update.value
     try:
         return merge.apply(old, update)
     except Exception as error:
-        raise MergeError(f"`{key}`: merge `{merge.name}` cannot take the update of `{node}`: {error}") from error
+        raise ContractViolation(
+            f"merge `{merge.name}` of `{key}` cannot combine what `{node}` wrote: {type(error).__name__}: {error}; "
+            f"nothing was stored",
+            node=node,
+            key=key,
+        ) from error
 
 
 def unite(states: Sequence[State], merges: Mapping[str, Merge], node: str, number: int) -> State:
