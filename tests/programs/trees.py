@@ -144,10 +144,15 @@ def behaviour(leaf: Leaf, turns: tuple[int, ...], view: Mapping[str, object]) ->
 
 @dataclass
 class Program:
-    """A tree with an order of completion (the seed); `ran` is what its bodies did, as (name, iterations)."""
+    """A tree with an order of completion.
+
+    Attributes:
+        seed: how often each body gives way before it acts; None for never, outside of an event loop.
+        ran: what its bodies did, as (name, iterations).
+    """
 
     tree: Tree
-    seed: int = 0
+    seed: int | None = 0
     ran: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
 
     def flow(self) -> Flow:
@@ -186,6 +191,11 @@ class Program:
             case Guard():
                 return Gate(tree.name, tree.test.condition())
 
+    async def _pause(self, leaf: Leaf, ctx: Context) -> None:
+        if self.seed is not None:
+            for _ in range(crc32(f"{self.seed}{leaf.name}{ctx.iterations}".encode()) % 4):
+                await lowlevel.checkpoint()
+
     def _leaf(self, leaf: Leaf) -> FunctionAgent:
         keys = [name.rstrip("?") for name in leaf.reads]
 
@@ -199,8 +209,7 @@ class Program:
             return delta, moody
 
         async def plain(ctx: Context) -> dict[str, object]:
-            for _ in range(crc32(f"{self.seed}{leaf.name}{ctx.iterations}".encode()) % 4):
-                await lowlevel.checkpoint()
+            await self._pause(leaf, ctx)
             delta, moody = act(ctx)
             if moody and leaf.mood == "fails":
                 raise ValueError(leaf.name)
@@ -210,12 +219,12 @@ class Program:
             return act(ctx)[0]
 
         async def escalating(ctx: Context) -> dict[str, object]:
-            await lowlevel.checkpoint()
+            await self._pause(leaf, ctx)
             delta, ctx.actions.escalate = act(ctx)
             return delta
 
         async def halting(ctx: Context) -> dict[str, object]:
-            await lowlevel.checkpoint()
+            await self._pause(leaf, ctx)
             delta, moody = act(ctx)
             if moody:
                 ctx.actions.halt = leaf.name
@@ -245,10 +254,11 @@ class _Drawing:
         self.numbers = count(1)
 
     def tree(self, depth: int) -> Tree:
-        kinds = [self.leaf] if depth <= 0 else [self.leaf, self.seq, self.seq, self.par, self.par, self.loop, self.loop]
-        kinds += [] if depth <= 0 else [self.cases, self.when]
-        if not self.tame:
-            kinds.append(self.guard)
+        kinds = [self.leaf] if depth <= 0 or (depth <= 2 and self.chance(3)) else [self.seq, self.par, self.loop] * 2
+        if depth > 0:
+            kinds += [self.cases, self.when]
+        if not self.tame and self.chance(4):
+            kinds = [self.guard]
         return self.random.choice(kinds)(depth - 1)
 
     def name(self, kind: str) -> str:
@@ -262,11 +272,11 @@ class _Drawing:
 
     def test(self) -> Test:
         op = self.random.choice(["eq", "lt", "lt", "exists"])
-        keys = ["a", "b"] if self.tame else PLAIN
+        keys = PLAIN if not self.tame and self.chance(4) else ("a", "b")
         return Test(self.random.choice(keys), op, self.random.randint(1, 3))
 
     def keys(self, most: int) -> tuple[str, ...]:
-        return tuple(sorted(self.random.sample([*PLAIN, *MERGED, *MERGED], self.random.randint(0, most))))
+        return tuple(sorted(self.random.sample([*PLAIN, *MERGED * 3], self.random.randint(0, most))))
 
     def leaf(self, _: int) -> Leaf:
         reads = dict.fromkeys(self.keys(3))
