@@ -159,7 +159,9 @@ def _cells(value: str) -> int:
 
 def _with_target(finding: Finding, target: str) -> dict[str, Any]:
     fields = dict(finding)
-    head = {name: fields.pop(name) for name in ("code", "name", "severity", "message") if name in fields}
+    head: dict[str, Any] = {
+        name: fields.pop(name) for name in ("code", "name", "severity", "message") if name in fields
+    }
     return {**head, "target": target, **fields}
 
 
@@ -221,8 +223,7 @@ class _Page:
         return ":".join(printable(part) for part in parts if part)
 
     def _relative(self, file: str) -> str:
-        inside = os.path.join(self.root, "")
-        return file[len(inside) :] if file.startswith(inside) else file
+        return file.removeprefix(self.root.rstrip(os.sep) + os.sep)
 
     def _source(self, finding: Finding) -> Iterator[str]:
         if not finding.get("file") or not finding.get("line"):
@@ -278,7 +279,7 @@ def _window(before: str, body: str, after: str, room: int) -> tuple[str, str, st
         keep = max(room - len(body) - 3, 0)
         before = "..." + (before[-keep:] if keep else "") if keep else ""
     left = room - len(before) - len(body)
-    after = after if len(after) <= left else (after[: left - 3] + "..." if left > 3 else "")  # noqa: PLR2004
+    after = after if len(after) <= left else (after[: left - 3] + "..." if left > 3 else "")
     return before, body, after
 
 

@@ -94,6 +94,7 @@ class _Child:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},  # `path` has it
             )
             try:
                 code = process.wait(self.time_limit)

@@ -80,7 +80,7 @@ def _check(loaded: Loaded, settings: Settings) -> Checked:
 
 def _forget(path: list[str], modules: set[str]) -> None:
     """Two targets may each have a `common.py` beside them: the second one must not get the first one's."""
-    added = tuple(os.path.join(entry, "") for entry in sys.path if entry not in path)
+    added = tuple(entry.rstrip(os.sep) + os.sep for entry in sys.path if entry not in path)
     sys.path[:] = path
     for name in set(sys.modules) - modules:
         file = getattr(sys.modules[name], "__file__", None)

@@ -110,7 +110,7 @@ def _severities(value: object, where: str) -> Mapping[str, str]:
 def _severity(value: object, where: str) -> str:
     if value not in SEVERITIES:
         raise UsageError(f"{where} is one of {', '.join(SEVERITIES)}, got {value!r}")
-    return cast("str", value)
+    return value
 
 
 def _seconds(value: object, where: str) -> float:

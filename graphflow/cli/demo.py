@@ -26,8 +26,9 @@ SAMPLES = {
 
 
 @click.command(
+    short_help="Check, run and draw the shipped invoice pipeline.",
     epilog="Examples: `graphflow demo`, `graphflow demo --sample transposed`, `graphflow demo mail.txt`.\n\n"
-    "Exit code: as `graphflow run`; an invoice that is halted at the gate gives 3."
+    "Exit code: as `graphflow run`; an invoice that is halted at the gate gives 3.",
 )
 @click.argument("file", required=False)
 @click.option(
@@ -57,7 +58,7 @@ def demo(ctx: click.Context, file: str | None, sample: str | None, output: str) 
         "Run", f"the invoice in {printable(file)}" if file is not None else f"sample `{chosen}`: {SAMPLES[chosen]}"
     )
     result = execute(ctx, loaded, {}, message=message)
-    print_result(result)
+    print_result(result, width=shape["width"])
     _calls(loaded.flow.graph, result)
     written = loaded.flow.draw(output)
     _heading("Picture", f"written to {printable(Path(str(written)).resolve())}")
@@ -65,7 +66,7 @@ def demo(ctx: click.Context, file: str | None, sample: str | None, output: str) 
         click.echo("\nTwo other samples ship with it:")
         for name, what in SAMPLES.items():
             if name != chosen:
-                click.echo(f"  graphflow demo --sample {name}   {what}")
+                click.echo(f"  graphflow demo --sample {name:<12} {what}")
     ctx.exit(EXIT_CODES[result.status])
 
 
@@ -74,7 +75,7 @@ def _shipped(sample: str) -> str:
 
 
 def _heading(title: str, about: str) -> None:
-    click.echo(f"\n{click.style(title, bold=True)}: {about}\n")
+    click.echo(f"\n{click.style(title, bold=True)}: {about}" + ("" if title == "Picture" else "\n"))
 
 
 def _calls(graph: Graph, result: Result) -> None:

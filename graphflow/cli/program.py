@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -41,7 +41,7 @@ COMMANDS: dict[str, click.Command] = {
 class Program(click.Group):
     """A group that turns exceptions into one line and an exit code, and lists commands in the table's order."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Give the names in the order of the table."""
         return list(self.commands)
 
@@ -64,9 +64,11 @@ class Program(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except BaseExceptionGroup as group:
-            if group.subgroup(KeyboardInterrupt) is None:
-                raise
-            self._interrupted(ctx)
+            if group.subgroup(KeyboardInterrupt) is not None:
+                self._interrupted(ctx)
+            ends = group.subgroup(SystemExit) is not None
+            what = "a stage called sys.exit" if ends else f"a stage raised {group.exceptions[0]!r}"
+            self._report(ctx, f"{what}, which ended the run; raise an exception to fail it", code=1)
         except KeyboardInterrupt:
             self._interrupted(ctx)
         except GraphflowError as error:
@@ -78,16 +80,16 @@ class Program(click.Group):
                 "please report it with the traceback that --debug prints",
             )
 
-    def _interrupted(self, ctx: click.Context) -> None:
+    def _interrupted(self, ctx: click.Context) -> NoReturn:
         click.echo("graphflow: interrupted", err=True)
         ctx.exit(INTERRUPTED)
 
-    def _report(self, ctx: click.Context, message: str) -> None:
+    def _report(self, ctx: click.Context, message: str, code: int = 2) -> None:
         if in_debug(ctx):
             click.echo(traceback.format_exc(), err=True)
         lines = message.strip().splitlines() or ["unknown error"]
         click.echo("graphflow: " + "\n".join(printable(line) for line in lines), err=True)
-        ctx.exit(2)
+        ctx.exit(code)
 
 
 def _threads_left() -> bool:
@@ -109,7 +111,7 @@ def _leave(code: object) -> None:
     cls=Program,
     commands=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Examples: `graphflow check`, `graphflow run shop/refunds.py --message @mail.txt`, `graphflow demo`.",
+    epilog="Examples: `graphflow check`, `graphflow run shop/refunds.py --input n=3`, `graphflow demo`.",
 )
 @click.version_option(version(), "--version", prog_name="graphflow", message="%(prog)s %(version)s")
 def main() -> None:

@@ -216,7 +216,7 @@ def _table(progress: Progress, height: int) -> RenderableType:
     for row in rows:
         style = _STYLES[row.state]
         mark = Spinner("dots", style=style) if row.state == "running" else Text(_MARKS[row.state], style=style)
-        state = row.remark or (row.state if row.starts < 2 else f"{row.state}, {row.starts} times")  # noqa: PLR2004
+        state = row.remark or (row.state if row.starts < 2 else f"{row.state}, {row.starts} times")
         seconds = row.seconds + (max(now - row.since, 0.0) if row.state == "running" else 0.0)
         table.add_row(
             mark,

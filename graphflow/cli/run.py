@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -107,21 +108,23 @@ def checked(target: str, report: Report) -> Checked:
     return Checked(target, report.flow, findings, len(report.suppressed))
 
 
-def print_result(result: Result, *, as_json: bool = False) -> None:
+def print_result(result: Result, *, as_json: bool = False, width: int | None = None) -> None:
     """Print the outputs, or why there are none.
 
     Args:
         result: what the run came to.
         as_json: print the whole result as JSON.
+        width: columns to wrap at; None leaves lines as they are, for programs that read them.
     """
     if as_json:
         click.echo(json.dumps(result_data(result), indent=2))
     elif result.status == "completed":
         for key, value in result.outputs.items():
-            click.echo(f"{printable(key)}: {_indented(value)}")
+            click.echo(_wrapped(f"{printable(key)}: {_indented(value)}", width))
     if result.status in ("failed", "halted") and not as_json:
         gate = f" at {printable(result.halt.gate)}" if result.halt is not None else ""
-        click.echo(f"{result.status}{gate}: {_indented(result.reason)}", err=result.status == "failed")
+        line = f"{result.status}{gate}: {_indented(result.reason)}"
+        click.echo(_wrapped(line, width), err=result.status == "failed")
 
 
 def result_data(result: Result) -> dict[str, Any]:
@@ -158,6 +161,12 @@ def _plain(value: object) -> Any:
 def _indented(value: object) -> str:
     lines = [printable(line) for line in render_text(value).splitlines()] or [""]
     return "\n  ".join(lines)
+
+
+def _wrapped(text: str, width: int | None) -> str:
+    if width is None:
+        return text
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in text.splitlines())
 
 
 def _models(pairs: Sequence[str]) -> dict[str, Any]:

@@ -57,7 +57,10 @@ def contract(target: str) -> None:
         click.echo(contract_table(one.flow.graph, **layout()), nl=False)
 
 
-@click.command(epilog="Examples: `graphflow explain GF201`, `graphflow explain` for a list.")
+@click.command(
+    short_help="Print the page of a rule.",
+    epilog="Examples: `graphflow explain GF201`, `graphflow explain` for a list.",
+)
 @click.argument("code", required=False)
 @debug_option
 def explain(code: str | None) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graphflow.checker.formats import printable
+from graphflow.contracts.contract import Read
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Branch, Join, LoopHeader, Node, Task, agent_path
-from graphflow.schema import ANY
+from graphflow.schema import ANY, Type
 
 _LONGEST_TYPE = 28
 _LONGEST_NAME = 120
@@ -36,7 +37,7 @@ def stages(graph: Graph) -> list[Stage]:
         graph: any graph.
     """
     root = next((region.id for region in graph.regions.values() if region.parent is not None), graph.name)
-    return [_stage(node, runs, root) for node, runs in _shown(graph)]
+    return [_stage(node, runs, root, graph) for node, runs in _shown(graph)]
 
 
 def _shown(graph: Graph) -> Iterator[tuple[Node, str]]:
@@ -56,25 +57,31 @@ def _shown(graph: Graph) -> Iterator[tuple[Node, str]]:
                 pass
 
 
-def _stage(node: Node, runs: str, root: str) -> Stage:
+def _stage(node: Node, runs: str, root: str, graph: Graph) -> Stage:
     contract = node.contract
     reads = [
-        _key(".".join((read.key, *read.path)) + ("?" if read.optional else ""), read.type.text, read.type == ANY)
+        _key(".".join((read.key, *read.path)) + ("?" if read.optional else ""), _read_type(read, node, graph))
         for read in contract.reads
         if not read.implicit
     ]
-    writes = [
-        _key(write.key + ("" if write.sure else "?"), write.type.text, write.type == ANY) for write in contract.writes
-    ]
+    writes = [_key(write.key + ("" if write.sure else "?"), write.type) for write in contract.writes]
     unknown = ["(others)"] if contract.open else []
     effect = "halts" if contract.halts else "" if contract.effect == "none" else contract.effect
     name = printable(agent_path(node.id).removeprefix(f"{root}/"))
     return Stage(_cut(name), _cut(printable(runs)), (*reads, *unknown), (*writes, *unknown), effect or "-")
 
 
-def _key(name: str, type_: str, unknown: bool) -> str:
-    shown = type_ if len(type_) <= _LONGEST_TYPE else f"{type_[: _LONGEST_TYPE - 3]}..."
-    return _cut(printable(name if unknown else f"{name}: {shown}"))
+def _read_type(read: Read, node: Node, graph: Graph) -> Type:
+    """What the reader asks for; where it takes anything, what the writers agree on."""
+    if read.type != ANY or read.path:
+        return read.type
+    written = {edge.type for edge in graph.state if edge.reader == node.id and edge.key == read.key}
+    return written.pop() if len(written) == 1 else ANY
+
+
+def _key(name: str, type_: Type) -> str:
+    text = type_.text if len(type_.text) <= _LONGEST_TYPE else f"{type_.text[: _LONGEST_TYPE - 3]}..."
+    return _cut(printable(name if type_ == ANY else f"{name}: {text}"))
 
 
 def _cut(text: str) -> str:

@@ -226,7 +226,7 @@ def _names(missing: str | None, module: str) -> bool:
 
 
 def _is_users(file: str) -> bool:
-    return not file.startswith(("<frozen", _PACKAGE)) or file.startswith(os.path.join(_PACKAGE, "examples"))
+    return not file.startswith(("<frozen", _PACKAGE)) or file.startswith(f"{_PACKAGE}{os.sep}examples")
 
 
 def _first_on_path(directory: Path) -> None:

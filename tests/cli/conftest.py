@@ -12,28 +12,8 @@ from click.testing import CliRunner, Result
 
 import graphflow
 from graphflow.cli import main
+from tests.cli.samples import BROKEN, GOOD
 
-GOOD = '''\
-from graphflow import Flow, Gate, SequentialAgent, agent, key
-
-
-@agent(writes="total", blocking=False)
-def add_up(numbers: list[int]) -> int:
-    return sum(numbers)
-
-
-@agent(writes="verdict", blocking=False)
-def judge(total: int, note: str = "-") -> str:
-    return f"{total} {note}"
-
-
-flow = Flow(
-    SequentialAgent("sums", [add_up, Gate("enough", key("total") > 2, reason="only {total}"), judge]),
-    inputs={"numbers": list[int], "note?": str},
-    outputs=["verdict"],
-)
-'''
-BROKEN = GOOD.replace("def judge(total: int,", "def judge(totl: int,")
 ROOT = str(Path(graphflow.__file__).parent.parent)
 
 
@@ -75,11 +55,3 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.Complet
         return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
 
     return program
-
-
-def one_line(text: str) -> str:
-    """Assert that text is one line without a traceback, and give it."""
-    lines = text.strip().splitlines()
-    assert len(lines) == 1, text
-    assert "Traceback" not in text
-    return lines[0]

@@ -19,8 +19,13 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
     """A directory inherits from those above, up to the first file."""
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    write(tmp_path, '[tool.graphflow]\ntargets = ["p.py"]\nfail-on = "warning"\nseverity = { GF208 = "error" }\ntime-limit = 3\n')
-    assert find_config(inner) == Config(tmp_path, ("p.py",), severity={"GF208": "error"}, fail_on="warning", time_limit=3.0)
+    write(
+        tmp_path,
+        '[tool.graphflow]\ntargets = ["p.py"]\nfail-on = "warning"\nseverity = { GF208 = "error" }\ntime-limit = 3\n',
+    )
+    assert find_config(inner) == Config(
+        tmp_path, ("p.py",), severity={"GF208": "error"}, fail_on="warning", time_limit=3.0
+    )
     write(inner, "[project]\nname = 'x'\n")
     assert find_config(inner) == Config(inner)
 

@@ -94,7 +94,9 @@ def test_a_long_file_name_is_not_broken(tmp_path: Path) -> None:
 
 @given(
     st.lists(
-        st.sampled_from(["error", "warning", "info"]).map(lambda severity: finding(severity=severity, message="\x1b\u2028ä"))
+        st.sampled_from(["error", "warning", "info"]).map(
+            lambda severity: finding(severity=severity, message="\x1b\u2028ä")
+        )
     )
 )
 def test_json_holds_every_finding(findings: list[dict[str, Any]]) -> None:
@@ -114,7 +116,9 @@ def test_json_holds_every_finding(findings: list[dict[str, Any]]) -> None:
     assert counted["unchecked"] == 1
 
 
-@pytest.mark.parametrize(("value", "shown"), [("a\x1b[31m", "a\\x1b[31m"), ("a\nb", "a\\nb"), ("\u202e", "\\u202e"), ("é", "é")])
+@pytest.mark.parametrize(
+    ("value", "shown"), [("a\x1b[31m", "a\\x1b[31m"), ("a\nb", "a\\nb"), ("\u202e", "\\u202e"), ("é", "é")]
+)
 def test_printable(value: str, shown: str) -> None:
     """Control characters and direction marks are escaped, letters are not."""
     assert printable(value) == shown

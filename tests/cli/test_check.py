@@ -1,0 +1,234 @@
+"""`graphflow check`: exit codes, bad targets, and what a target may do to the process that imports it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.cli.samples import GOOD, one_line
+
+Call = Callable[..., Result]
+Program = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_exit_codes(project: Path, call: Call) -> None:
+    """0: nothing found; 1: something; 2: something not checked, all else still printed."""
+    assert call("check", "good.py").exit_code == 0
+    found = call("check", "broken.py")
+    assert found.exit_code == 1
+    assert "GF201" in found.stdout
+    both = call("check", "missing.py", "broken.py")
+    assert both.exit_code == 2
+    assert "GF201" in both.stdout
+    assert "missing.py" in one_line(both.stderr)
+
+
+def test_a_finding_names_file_and_line(project: Path, call: Call) -> None:
+    """The place is where the agent was made, relative to the current directory."""
+    line = (project / "broken.py").read_text(encoding="utf-8").splitlines().index(
+        '@agent(writes="verdict", blocking=False)'
+    ) + 1
+    assert f"broken.py:{line}:" in call("check", "broken.py:flow").stdout
+
+
+def test_json(project: Path, call: Call) -> None:
+    """The JSON format has the findings of all targets."""
+    document = json.loads(call("check", "good.py", "broken.py", "--format", "json").stdout)
+    assert [target["target"] for target in document["targets"]] == ["good.py:flow", "broken.py:flow"]
+    codes = {found["code"]: found for found in document["diagnostics"]}
+    assert codes["GF201"]["target"] == "broken.py:flow"
+    assert codes["GF201"]["key"] == "totl"
+    assert codes["GF201"]["node"] == "sums/judge"
+
+
+def test_select_ignore_and_fail_on(project: Path, call: Call) -> None:
+    """Options choose what is reported and what counts."""
+    assert call("check", "broken.py", "--ignore", "GF201").exit_code == 0
+    assert call("check", "broken.py", "--select", "GF3,GF4").exit_code == 0
+    assert call("check", "broken.py", "--select", "GF2").exit_code == 1
+    unread = GOOD.replace("outputs=[", 'outputs=["total", ').replace('"note?": str', '"note?": str, "spare": int')
+    (project / "spare.py").write_text(unread, encoding="utf-8")
+    assert call("check", "spare.py").exit_code == 0
+    assert call("check", "spare.py", "--strict").exit_code == 1
+    assert call("check", "spare.py", "--fail-on", "warning").exit_code == 1
+    one_line(call("check", "good.py", "--select", "GX1").stderr)
+
+
+def test_configuration(project: Path, call: Call) -> None:
+    """Without a target those of pyproject.toml are checked, relative to that file."""
+    nothing = call("check")
+    assert nothing.exit_code == 2
+    assert "pyproject.toml" in one_line(nothing.stderr)
+    (project / "pyproject.toml").write_text('[tool.graphflow]\ntargets = ["broken.py"]\n', encoding="utf-8")
+    assert call("check").exit_code == 1
+    (project / "pyproject.toml").write_text(
+        '[tool.graphflow]\ntargets = ["broken.py"]\nseverity = { GF201 = "warning" }\nignore = ["GF203", "GF208"]\n',
+        encoding="utf-8",
+    )
+    assert call("check").exit_code == 0
+    (project / "pyproject.toml").write_text('[tool.graphflow]\ntargetz = ["broken.py"]\n', encoding="utf-8")
+    assert "did you mean `targets`" in one_line(call("check").stderr)
+
+
+def test_report_file(project: Path, call: Call) -> None:
+    """`-o` writes the report and nothing to standard output."""
+    written = call("check", "broken.py", "-o", "report.txt")
+    assert (written.exit_code, written.stdout) == (1, "")
+    assert "GF201" in (project / "report.txt").read_text(encoding="utf-8")
+    assert "no-such-directory" in one_line(call("check", "good.py", "-o", "no-such-directory/x").stderr)
+
+
+BAD_FILES = {
+    "syntax.py": ("def x(:\n", "syntax.py:1: SyntaxError"),
+    "needs.py": ("import no_such_module_here\n", "no_such_module_here"),
+    "raises.py": ("x = 1\nraise RuntimeError('first\\nsecond')\n", "raises.py:2: RuntimeError: first"),
+    "empty.py": ("", "no Flow and no `root_agent`"),
+    "number.py": ("flow = 3\nroot_agent = 'text'\n", "is a str"),
+    "exits.py": ("import sys\nsys.exit(0)\n", "exits.py:2"),
+    "asks.py": ("name = input('who?')\n", "waits for input"),
+    "dies.py": ("import os\nprint('bye', flush=True)\nos._exit(7)\n", "exit code 7"),
+    "killed.py": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "SIGKILL"),
+    "control.py": ("raise RuntimeError('\\x1b[31mred')\n", "\\x1b[31m"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files(project: Path, call: Call, name: str) -> None:
+    """A file that cannot be imported is one line; the other targets are still checked."""
+    source, said = BAD_FILES[name]
+    (project / name).write_text(source, encoding="utf-8")
+    result = call("check", name, "broken.py")
+    assert result.exit_code == 2
+    assert said in one_line(result.stderr)
+    assert "GF201" in result.stdout
+
+
+def test_files_that_are_no_text(project: Path, call: Call) -> None:
+    """Bytes that are no UTF-8, and null bytes."""
+    (project / "latin.py").write_bytes(b"name = '\xe9'\n")
+    (project / "null.py").write_bytes(b"a = 1\0\n")
+    for name in ("latin.py", "null.py"):
+        result = call("check", name)
+        assert result.exit_code == 2
+        assert name in one_line(result.stderr)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("missing.py", "there is no file `missing.py`"),
+        ("goood.py", "did you mean `good.py`"),
+        ("no_such_module_here:flow", "there is no module `no_such_module_here`"),
+        ("good:flw", "did you mean `flow`"),
+        ("good.py:nothing", "has no `nothing`"),
+        ("good.py:add_up.func", "is a function"),
+        ("good.py:Flow", "is the class Flow"),
+        ("folder", "is a directory"),
+        ("folder/", "is a directory"),
+        (".", "is a directory"),
+        ("notes.txt", "no Python file"),
+        (":flow", "no target"),
+        ("", "no target"),
+        ("a b", "neither a file nor a module"),
+    ],
+)
+def test_bad_targets(project: Path, call: Call, target: str, said: str) -> None:
+    """Whatever is wrong with a target is one line that says what."""
+    (project / "folder").mkdir()
+    (project / "notes.txt").write_text("hello", encoding="utf-8")
+    for command in ("run", "draw", "contract"):
+        result = call(command, target)
+        assert result.exit_code == 2
+        assert said in one_line(result.stderr)
+
+
+def test_several_bad_targets(project: Path, call: Call) -> None:
+    """Each is one line, in the order given."""
+    result = call("check", "missing.py", "good.py", "good:flw", ".")
+    assert result.exit_code == 2
+    assert "1 flow checked" in result.stdout
+    told = [line.split(": ")[2] for line in result.stderr.splitlines()]
+    assert told == ["missing.py", "good:flw", "."]
+
+
+def test_an_import_cannot_disturb_the_report(project: Path, call: Call) -> None:
+    """What a module prints is captured; its threads and children are not waited for."""
+    noise = (
+        "import sys, threading\n"
+        "print('{\"noise\"')\n"
+        "sys.stderr.write('more noise')\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+    )
+    (project / "noisy.py").write_text(noise + GOOD, encoding="utf-8")
+    result = call("check", "noisy.py")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "noise" not in result.stdout
+    assert "noise" in call("check", "noisy.py", "--debug").stderr
+
+
+def test_the_time_limit(project: Path, call: Call) -> None:
+    """An import that does not end is ended."""
+    (project / "hangs.py").write_text("import threading\nthreading.Event().wait()\n", encoding="utf-8")
+    result = call("check", "hangs.py", "--time-limit", "1.5")
+    assert result.exit_code == 2
+    assert "time limit" in one_line(result.stderr)
+
+
+def test_targets_do_not_see_each_other(project: Path, call: Call) -> None:
+    """Two files with the same name, each with a module of the same name beside it."""
+    for name, good in (("one", True), ("two", False)):
+        (project / name).mkdir()
+        (project / name / "common.py").write_text(f"KEY = {'total' if good else 'lost'!r}\n", encoding="utf-8")
+        source = GOOD.replace('writes="total"', "writes=common.KEY")
+        (project / name / "flow.py").write_text(f"import common\n{source}", encoding="utf-8")
+    document = json.loads(call("check", "one/flow.py", "two/flow.py", "--format", "json").stdout)
+    assert {found["target"] for found in document["diagnostics"] if found["severity"] == "error"} == {
+        "two/flow.py:flow"
+    }
+
+
+def test_packages(project: Path, call: Call) -> None:
+    """A file in a package is imported as part of it; a module is found in the current directory."""
+    package = project / "shop" / "flows"
+    package.mkdir(parents=True)
+    (project / "shop" / "__init__.py").touch()
+    (package / "__init__.py").touch()
+    (project / "shop" / "names.py").write_text("KEY = 'total'\n", encoding="utf-8")
+    source = GOOD.replace('writes="total"', "writes=KEY")
+    (package / "sums.py").write_text(f"from ..names import KEY\n{source}", encoding="utf-8")
+    for target in ("shop/flows/sums.py", "shop.flows.sums:flow", "shop.flows.sums"):
+        assert call("check", target).exit_code == 0, target
+
+
+def test_a_file_named_like_an_installed_module(project: Path, call: Call) -> None:
+    """The file that is named is the one that is checked."""
+    (project / "json.py").write_text(GOOD, encoding="utf-8")
+    assert "1 flow checked" in call("check", "json.py").stdout
+
+
+def test_root_agent_and_several_flows(project: Path, call: Call) -> None:
+    """Without an object: the module's flows, else its `root_agent`."""
+    rest = GOOD.partition("flow = ")[0]
+    (project / "bare.py").write_text(f'{rest}root_agent = SequentialAgent("sums", [add_up, judge])\n', encoding="utf-8")
+    assert "1 flow checked" in call("check", "bare.py").stdout
+    (project / "twice.py").write_text(
+        f"{GOOD}\nother = Flow(flow.root, inputs={{'numbers': list[int]}})\n", encoding="utf-8"
+    )
+    assert "2 flows checked" in call("check", "twice.py").stdout
+    assert "`twice.py:other`" in one_line(call("run", "twice.py").stderr)
+
+
+def test_as_a_program(project: Path, program: Program) -> None:
+    """The same from a shell: exit codes, no traceback, one only with --debug."""
+    assert program("check", "good.py").returncode == 0
+    assert program("check", "broken.py").returncode == 1
+    (project / "raises.py").write_text("raise RuntimeError('no')\n", encoding="utf-8")
+    failed = program("check", "raises.py")
+    assert failed.returncode == 2
+    one_line(failed.stderr)
+    assert "Traceback" in program("check", "raises.py", "--debug").stderr
