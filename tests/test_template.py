@@ -88,6 +88,7 @@ def test_a_value_is_never_a_template(value: str) -> None:
         "{?}",
         "{x??}",
         "{²}",
+        "{x.²}",
         '{"a": 1}',
         "{'a': 1}",
         '{"a": {"b": [1, {"c": 2}]}}',
@@ -172,6 +173,7 @@ class Vendor(BaseModel):
 @dataclass
 class Line:
     price: float
+    _cost: float = 1.0
     kind = "class attribute"
 
     def total(self) -> float:
@@ -192,6 +194,7 @@ def test_fields_of_models_dataclasses_and_mappings() -> None:
         "v.model_dump",
         "v.model_fields",
         "l.total",
+        "l._cost",
         "l.kind",
         "l.__dict__",
         "m.keys",
