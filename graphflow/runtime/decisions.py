@@ -26,7 +26,9 @@ def _holds(test: Test, node_id: str, read: Reader) -> bool:
     except GraphflowError:
         raise
     except Exception as error:
-        raise DecisionError(f"the condition of `{agent_path(node_id)}` raised {type(error).__name__}: {error}") from error
+        raise DecisionError(
+            f"the condition of `{agent_path(node_id)}` raised {type(error).__name__}: {error}"
+        ) from error
 
 
 def chosen_arm(branch: Branch, tests: Sequence[Test | None], read: Reader) -> str | None:
@@ -44,7 +46,9 @@ def subject_value(branch: Branch, read: Reader) -> object:
             for name, path, _ in conditions.reads(arm.condition):
                 value = read(name)
                 for field_ in path:
-                    value = value.get(field_, MISSING) if isinstance(value, Mapping) else getattr(value, field_, MISSING)
+                    value = (
+                        value.get(field_, MISSING) if isinstance(value, Mapping) else getattr(value, field_, MISSING)
+                    )
                 return value
     return MISSING
 

@@ -33,6 +33,11 @@ class Ledger:
         self._merges = {name: spec.merge for name, spec in plan.keys.items() if spec.merge is not None}
         self._count = 0
 
+    @property
+    def started(self) -> bool:
+        """Whether there is a first record."""
+        return self._count > 0
+
     def take(self) -> list[Record]:
         """Give the records made since the last call."""
         records, self.records = self.records, []

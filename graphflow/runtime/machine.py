@@ -15,13 +15,24 @@ and ends if it did not, and then the edges that leave it are settled.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import assert_never
 
 from graphflow.errors import AbsentKeyError, GraphflowError, InternalError, LimitExceeded, LoopExhausted, RouteError
-from graphflow.ir.nodes import BODY, ESCALATE, EXHAUSTED, EXIT, NEXT, POSSIBLE_ESCALATE, Branch, Entry, Exit, Fork, Join, LoopHeader, Task
+from graphflow.ir.nodes import (
+    ESCALATE,
+    EXHAUSTED,
+    EXIT,
+    NEXT,
+    POSSIBLE_ESCALATE,
+    Branch,
+    Exit,
+    Fork,
+    Join,
+    LoopHeader,
+    Task,
+)
 from graphflow.runtime import decisions
 from graphflow.runtime.commits import checked_delta, missing_output
 from graphflow.runtime.frames import Arrival, Frame
@@ -49,7 +60,8 @@ from graphflow.runtime.messages import (
     StopTask,
     Succeeded,
 )
-from graphflow.runtime.plan import ROOT, Out, Plan, PlanNode
+from graphflow.runtime.plan import ROOT, Plan, PlanNode
+from graphflow.runtime.propagation import Propagation
 from graphflow.runtime.versions import State
 
 
@@ -86,8 +98,7 @@ class Machine:
         self._steps = 0
         self._tickets = 0
         self._running: dict[int, _Running] = {}
-        self._queue: deque[tuple[Frame, Out, Arrival]] = deque()
-        self._settled: deque[Frame] = deque()
+        self._edges = Propagation(plan)
         self._ending: tuple[Status, str] | None = None
         self._out = Outcome()
         self._at: Mapping[type, Callable[[Frame, PlanNode, list[Arrival], State], None]] = {
@@ -113,6 +124,10 @@ class Machine:
         """
         if self.status is not None:
             raise InternalError(f"{type(event).__name__} after the run's end")
+        if isinstance(event, Start) == self._ledger.started:
+            raise InternalError(
+                f"{type(event).__name__} " + ("in a run that goes on" if self._ledger.started else "before Start")
+            )
         if isinstance(event, (Succeeded, Failed, Stopped)) and event.ticket not in self._running:
             raise InternalError(f"{type(event).__name__} for task {event.ticket}, which is not running")
         self._out = Outcome()
@@ -166,7 +181,7 @@ class Machine:
         entry = self._ledger.start(
             RunStarted(self.run_id, graph.name, self.plan.fingerprint, event.inputs, event.message)
         )
-        self._fire(Frame(ROOT, None, 0, ()), self.plan.nodes[self.plan.entry], {NEXT}, entry)
+        self._edges.fire(Frame(ROOT, None, 0, ()), self.plan.nodes[self.plan.entry], {NEXT}, entry)
 
     def _succeeded(self, event: Succeeded) -> None:
         running = self._running.pop(event.ticket)
@@ -184,7 +199,7 @@ class Machine:
         if event.halt is not None:
             self._halt(Halted(node.id, frame.turns, event.halt))
         if self._ending is None:
-            self._fire(frame, node, {ESCALATE, POSSIBLE_ESCALATE} if escalated else {NEXT}, state)
+            self._edges.fire(frame, node, {ESCALATE, POSSIBLE_ESCALATE} if escalated else {NEXT}, state)
 
     def _commit(
         self, node: PlanNode, frame: Frame, state: State, delta: Mapping[str, object], *, escalate: bool = False
@@ -220,8 +235,7 @@ class Machine:
     def _end(self, status: Status, reason: str) -> None:
         """Nothing starts any more; what runs is stopped, except a task whose effect cannot be taken back."""
         self._ending = (status, reason)
-        self._queue.clear()
-        self._settled.clear()
+        self._edges.clear()
         for ticket, running in self._running.items():
             if running.node.node.contract.effect != "irreversible" and not running.stopped:
                 running.stopped = True
@@ -243,48 +257,16 @@ class Machine:
 
     # --- propagation --------------------------------------------------------------------------------------------
 
-    def _fire(self, frame: Frame, node: PlanNode, labels: set[str], state: State) -> None:
-        """Settle a node: its out-edges with these labels fire, the others die."""
-        for out in node.outs:
-            self._queue.append((frame, out, Arrival(out.slot, out.label in labels, out.label, state)))
-        self._settle(frame)
-
-    def _settle(self, frame: Frame) -> None:
-        frame.unsettled -= 1
-        if frame.loop != ROOT and frame.unsettled == 0:
-            self._settled.append(frame)
-
     def _propagate(self) -> None:
-        while (self._queue or self._settled) and self._ending is None:
-            if self._queue:
-                self._deliver(*self._queue.popleft())
-            else:
-                self._turn(self._settled.popleft())
-
-    def _deliver(self, frame: Frame, out: Out, arrival: Arrival) -> None:
-        """Bring an edge to its target: in this iteration, to the header of this loop, or out of the loop."""
-        target = self.plan.nodes[out.target]
-        while True:
-            if out.back and target.index == frame.loop:
-                frame.backs.append(arrival)
+        while self._ending is None:
+            ready = self._edges.next_ready()
+            if ready is not None:
+                self._ready(*ready)
+                continue
+            frame = self._edges.next_settled()
+            if frame is None:
                 return
-            if target.loop == frame.loop:
-                break
-            if frame.parent is None:
-                raise InternalError(f"edge to `{target.id}` leaves the graph")
-            if not arrival.fired:
-                frame.dead[out.edge] = arrival
-                return
-            frame.fired.add(out.edge)
-            frame = frame.parent
-        arrivals = [arrival]
-        if target.arity > 1:
-            arrivals = frame.arrivals.setdefault(target.index, [])
-            arrivals.append(arrival)
-            if len(arrivals) < target.arity:
-                return
-            arrivals.sort(key=lambda one: one.slot)
-        self._ready(frame, target, arrivals)
+            self._turn(frame)
 
     def _ready(self, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> None:
         fired = [arrival for arrival in arrivals if arrival.fired]
@@ -293,10 +275,10 @@ class Machine:
             if fired:
                 self._at[type(node.node)](frame, node, fired, state)
             else:
-                self._dead(frame, node, state)
+                self._edges.kill(frame, node, state)
+        except InternalError:
+            raise
         except GraphflowError as error:
-            if isinstance(error, InternalError):
-                raise
             self._fail(node, frame, error)
 
     def _united(self, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> State:
@@ -309,13 +291,6 @@ class Machine:
             return states[0]
         return self._ledger.unite(node, frame.turns, states)
 
-    def _dead(self, frame: Frame, node: PlanNode, state: State) -> None:
-        loop = self.plan.loops.get(node.index)
-        outs = loop.leaving if loop is not None else node.outs
-        for out in outs:
-            self._queue.append((frame, out, Arrival(out.slot, False, out.label, state)))  # noqa: FBT003
-        self._settle(frame)
-
     # --- nodes --------------------------------------------------------------------------------------------------
 
     def _at_task(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
@@ -323,7 +298,9 @@ class Machine:
         if absent is not None:
             raise AbsentKeyError(absent, node.id)
         if self._max_steps is not None and self._steps >= self._max_steps:
-            raise LimitExceeded(f"the limit of {self._max_steps} steps was reached before `{node.id}`", limit="max_steps")
+            raise LimitExceeded(
+                f"the limit of {self._max_steps} steps was reached before `{node.id}`", limit="max_steps"
+            )
         self._steps += 1
         self._tickets += 1
         self._ledger.record(TaskStarted(node.id, frame.turns, 1, state.number))
@@ -336,7 +313,7 @@ class Machine:
         case = decisions.chosen_arm(branch, node.tests, state.read)
         if case is not None:
             self._ledger.record(BranchTaken(node.id, frame.turns, case))
-            self._fire(frame, node, {case}, state)
+            self._edges.fire(frame, node, {case}, state)
             return
         if branch.halt is None:
             value = decisions.subject_value(branch, state.read)
@@ -350,7 +327,7 @@ class Machine:
         self._halt(Halted(node.id, frame.turns, reason, branch.subject, values))
 
     def _at_fork(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
-        self._fire(frame, node, {NEXT}, state)
+        self._edges.fire(frame, node, {NEXT}, state)
 
     def _at_join(self, frame: Frame, node: PlanNode, fired: list[Arrival], state: State) -> None:
         join = node.node
@@ -360,9 +337,9 @@ class Machine:
             state = self._commit(node, frame, state, {join.exit_key: frame.reasons[header]})
         escalated = any(arrival.label in (ESCALATE, POSSIBLE_ESCALATE) for arrival in fired)
         onward = {out.label for out in node.outs} & {ESCALATE, POSSIBLE_ESCALATE}
-        self._fire(frame, node, onward if escalated and onward else {NEXT}, state)
+        self._edges.fire(frame, node, onward if escalated and onward else {NEXT}, state)
 
-    def _at_exit(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
+    def _at_exit(self, _frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
         fault = missing_output(node, state)
         if fault is not None:
             raise fault
@@ -371,62 +348,38 @@ class Machine:
     # --- loops --------------------------------------------------------------------------------------------------
 
     def _at_header(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
-        inner = Frame(node.index, frame, 0, frame.turns)
-        self._iterate(inner, node, state)
-
-    def _iterate(self, frame: Frame, node: PlanNode, state: State) -> None:
-        frame.begin(self.plan.loops[node.index].members, node.index)
-        for out in node.outs:
-            if out.label == BODY:
-                self._queue.append((frame, out, Arrival(out.slot, True, BODY, state)))  # noqa: FBT003
-        if frame.unsettled == 0:
-            self._settled.append(frame)
+        self._edges.iterate(Frame(node.index, frame, 0, frame.turns), node, state)
 
     def _turn(self, frame: Frame) -> None:
         """An iteration is settled: go round, or leave."""
         node = self.plan.nodes[frame.loop]
-        fired = [arrival for arrival in frame.backs if arrival.fired]
+        header = node.node
+        assert isinstance(header, LoopHeader)
         try:
-            if not fired:
+            if not any(arrival.fired for arrival in frame.backs):
                 self._leave(frame, node, "escalate", None, None)
                 return
             state = self._united(frame, node, frame.backs)
-            header = node.node
-            assert isinstance(header, LoopHeader)
             reason = decisions.exit_reason(header, node.tests[0], frame.turns[-1], state.read)
-            if reason is None:
-                self._ledger.record(LoopTurned(node.id, frame.turns, None))
-                self._iterate(frame, node, state)
-                return
-            if reason == "max_iterations" and header.exhausted == "fail":
-                raise LoopExhausted(
-                    f"`{header.region}` ran {header.bound} times and its exit test never held; "
-                    f"raise max_iterations, or say what to do then with on_exhausted="
-                )
-            labels = {out.label for out in node.outs}
+        except GraphflowError as error:
+            self._fail(node, frame, error)
+            return
+        labels = {out.label for out in node.outs}
+        if reason is None:
+            self._ledger.record(LoopTurned(node.id, frame.turns, None))
+            self._edges.iterate(frame, node, state)
+        elif reason == "max_iterations" and header.exhausted == "fail":
+            exhausted = LoopExhausted(
+                f"`{header.region}` ran {header.bound} times and its exit test never held; "
+                f"raise max_iterations, or say what to do then with on_exhausted="
+            )
+            self._fail(node, frame, exhausted)
+        else:
             label = EXHAUSTED if reason == "max_iterations" and EXHAUSTED in labels else EXIT
             self._leave(frame, node, reason, label, state)
-        except GraphflowError as error:
-            if isinstance(error, InternalError):
-                raise
-            self._fail(node, frame, error)
 
     def _leave(self, frame: Frame, node: PlanNode, reason: str, label: str | None, state: State | None) -> None:
-        outer = frame.parent
-        assert outer is not None
+        assert frame.parent is not None
         self._ledger.record(LoopTurned(node.id, frame.turns, reason))
-        outer.reasons[node.index] = reason
-        for out in self.plan.loops[node.index].leaving:
-            if out.edge in frame.fired:
-                continue
-            if state is not None and out.label == label and out.target != node.index and self._from_header(node, out):
-                self._queue.append((outer, out, Arrival(out.slot, True, out.label, state)))  # noqa: FBT003
-                continue
-            last = frame.dead.get(out.edge)
-            carried = last.state if last is not None else state if state is not None else frame.backs[0].state
-            self._queue.append((outer, out, Arrival(out.slot, False, out.label, carried)))  # noqa: FBT003
-        self._settle(outer)
-
-    @staticmethod
-    def _from_header(node: PlanNode, out: Out) -> bool:
-        return out in node.outs
+        frame.parent.reasons[node.index] = reason
+        self._edges.leave(frame, node, label, state)

@@ -145,7 +145,7 @@ def compile_plan(graph: Graph) -> Plan:
     outs, arity = _edges(graph)
     for node in nodes:
         node.outs, node.arity = tuple(outs[node.index]), arity[node.index]
-    leaving = _leaving(graph, members, outs)
+    leaving = _leaving(members, outs)
     loops = {h: Loop(h, sum(1 for m in innermost if m == h), tuple(leaving[h])) for h in members}
     headers = {graph.nodes[names[h]].region: h for h in members}
     text = print_graph(graph, state=False, models=False)
@@ -200,18 +200,21 @@ def _innermost(members: Mapping[int, set[int]], count: int) -> list[int]:
     return innermost
 
 
-def _leaving(graph: Graph, members: Mapping[int, set[int]], outs: list[list[Out]]) -> dict[int, list[Out]]:
+def _leaving(members: Mapping[int, set[int]], outs: list[list[Out]]) -> dict[int, list[Out]]:
     found: dict[int, list[Out]] = {}
     for header, inside in members.items():
-        edges = [o for index in sorted(inside) for o in outs[index] if o.target not in inside and not (o.back and o.target == header)]
+        edges = [
+            o
+            for index in sorted(inside)
+            for o in outs[index]
+            if o.target not in inside and not (o.back and o.target == header)
+        ]
         edges += [o for o in outs[header] if o.label in (EXIT, EXHAUSTED)]
         found[header] = edges
     return found
 
 
-def _node(
-    graph: Graph, id_: str, index: int, loop: int, strands: Strands, declared: Mapping[str, Key]
-) -> PlanNode:
+def _node(graph: Graph, id_: str, index: int, loop: int, strands: Strands, declared: Mapping[str, Key]) -> PlanNode:
     node = graph.nodes[id_]
     strand = strands.of(id_)
     contract = node.contract
@@ -249,4 +252,3 @@ def _key_spec(name: str, written: Type, key: Key | None) -> KeySpec:
     merge = key.merge if key is not None else None
     update = merge.update_type(declared) if merge is not None else type_
     return KeySpec(name, type_, update, merge, validator(type_), validator(update))
-

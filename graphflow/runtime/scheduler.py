@@ -11,7 +11,6 @@ Runs on asyncio and trio alike.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
@@ -28,6 +27,7 @@ from graphflow.ir.nodes import Task
 from graphflow.models.base import Model, ModelReply, ModelRequest
 from graphflow.runtime.journal import Journal, Record, Step
 from graphflow.runtime.machine import Machine
+from graphflow.runtime.mailbox import Mailbox
 from graphflow.runtime.messages import Abort, Failed, Outcome, Start, StartTask, Stopped, StopTask, Succeeded
 from graphflow.runtime.messages import Event as MachineEvent
 from graphflow.runtime.result import events_of, progress_event
@@ -66,6 +66,15 @@ class Limits:
 
 
 @dataclass(slots=True)
+class _Used:
+    """What a run has used of its limits; `turns`: ticket -> model turns of that task."""
+
+    calls: int = 0
+    tokens: int = 0
+    turns: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Driver:
     """Runs one machine to its end.
 
@@ -88,12 +97,8 @@ class Driver:
     _started: float = 0.0
     _group: TaskGroup | None = None
     _scopes: dict[int, anyio.CancelScope] = field(default_factory=dict)
-    _inbox: deque[MachineEvent] = field(default_factory=deque)
-    _unsent: deque[Event] = field(default_factory=deque)
-    _wake: anyio.Event | None = None
-    _calls: int = 0
-    _tokens: int = 0
-    _turns: dict[int, int] = field(default_factory=dict)
+    _mail: Mailbox = field(default_factory=Mailbox)
+    _used: _Used = field(default_factory=_Used)
 
     async def run(self, inputs: Mapping[str, object]) -> None:
         """Run to the terminal record.
@@ -105,30 +110,31 @@ class Driver:
             BaseException: cancellation from outside, after it was journaled. Failures are in `machine.error`.
         """
         self._started = monotonic()
-        self._wake = anyio.Event()
+        outcome = self.machine.step(Start(inputs, self.message))
+        fault: Exception | None = None
         try:
             async with anyio.create_task_group() as group:
                 self._group = group
                 if self.limits.deadline is not None:
                     group.start_soon(self._watch_deadline, self.limits.deadline)
-                await self._loop(self.machine.step(Start(inputs, self.message)))
+                try:
+                    await self._loop(outcome)
+                except Exception as error:  # noqa: BLE001 - raised below, so that the group does not wrap it
+                    fault = error
                 group.cancel_scope.cancel()
-        except anyio.get_cancelled_exc_class():
-            self._cancelled()
-            raise
         finally:
             if self.machine.status is None:
                 self._cancelled()
+        if fault is not None:
+            raise fault
 
     def _cancelled(self) -> None:
-        """Journal a cancellation from outside; bodies have ended already."""
-        if self.machine.status is not None:
-            return
-        outcome = self.machine.step(Abort("cancelled from outside"))
-        self._append(outcome.records)
-        for ticket in [c.ticket for c in outcome.commands if isinstance(c, StopTask)] + self.machine.tickets():
-            if self.machine.status is None and ticket in self.machine.tickets():
-                self._append(self.machine.step(Stopped(ticket)).records)
+        """Journal a cancellation from outside. Bodies have ended already; one that could not be taken back succeeded."""
+        self._append(self.machine.step(Abort("cancelled from outside")).records)
+        ended = [event for event in self._mail.events if isinstance(event, (Succeeded, Failed))]
+        for event in [*ended, *(Stopped(ticket) for ticket in self.machine.tickets())]:
+            if event.ticket in self.machine.tickets():
+                self._append(self.machine.step(event).records)
 
     async def _loop(self, outcome: Outcome) -> None:
         burst = 0
@@ -143,10 +149,10 @@ class Driver:
                 if burst % INLINE_BURST == 0:
                     await anyio.lowlevel.checkpoint()
                 event = await self._execute(alone)
-                if not self._inbox:
+                if not self._mail.events:
                     outcome = self.machine.step(event)
                     continue
-                self._inbox.append(event)
+                self._mail.events.append(event)
             outcome = self.machine.step(await self._next())
 
     def _carry_out(self, outcome: Outcome) -> StartTask | None:
@@ -156,7 +162,7 @@ class Driver:
         for command in outcome.commands:
             if isinstance(command, StopTask) and command.ticket in self._scopes:
                 self._scopes[command.ticket].cancel()
-        if len(starts) == 1 and self.machine.running == 1 and self.limits.deadline is None:
+        if len(starts) == 1 and self.machine.running == 1 and self.limits.deadline is None and self.send is None:
             return starts[0]
         assert self._group is not None
         for command in starts:
@@ -170,38 +176,39 @@ class Driver:
         now = monotonic() - self._started
         self.journal.append(records, now)
         if self.send is not None:
-            self._unsent.extend(event for record in records for event in events_of(self.machine.run_id, record, now))
+            self._mail.unsent.extend(
+                event for record in records for event in events_of(self.machine.run_id, record, now)
+            )
 
     async def _flush(self) -> None:
         assert self.send is not None
-        while self._unsent:
-            await self.send(self._unsent.popleft())
+        while self._mail.unsent:
+            await self.send(self._mail.unsent.popleft())
 
     async def _next(self) -> MachineEvent:
-        while not self._inbox:
-            assert self._wake is not None
-            await self._wake.wait()
-            self._wake = anyio.Event()
+        while not self._mail.events:
+            await self._mail.wait()
             if self.send is not None:
                 await self._flush()
-        return self._inbox.popleft()
-
-    def _post(self, event: MachineEvent) -> None:
-        self._inbox.append(event)
-        if self._wake is not None:
-            self._wake.set()
+        return self._mail.events.popleft()
 
     async def _watch_deadline(self, seconds: float) -> None:
         await anyio.sleep(seconds)
         error = LimitExceeded(f"the deadline of {seconds:g} s was reached", limit="deadline")
-        self._post(Abort(f"LimitExceeded: {error}", error))
+        self._mail.post(Abort(f"LimitExceeded: {error}", error))
 
     async def _spawned(self, command: StartTask, scope: anyio.CancelScope) -> None:
         event: MachineEvent = Stopped(command.ticket)
-        with scope:
-            event = await self._execute(command)
-        self._scopes.pop(command.ticket, None)
-        self._post(event)
+        try:
+            with scope:
+                event = await self._execute(command)
+        except anyio.get_cancelled_exc_class() as error:
+            if anyio.current_effective_deadline() == -math.inf:
+                raise
+            event = Failed(command.ticket, error)
+        finally:
+            self._scopes.pop(command.ticket, None)
+            self._mail.post(event)
 
     async def _execute(self, command: StartTask) -> MachineEvent:
         node = command.node
@@ -212,59 +219,63 @@ class Driver:
         context = Context(
             state, node.id, self.machine.run_id, node.strand, command.turns, 1, self.deps, self.message, services=None
         )
-        context.services = _TaskServices(self, command, context)
+        context.services = services = _TaskServices(self, command)
         try:
-            delta = await self._call(body, context)
+            with anyio.CancelScope(shield=node.node.contract.effect == "irreversible"):
+                delta = await self._call(body, context)
         except Exception as error:  # noqa: BLE001 - the task boundary: whatever the body raised becomes an event
             return Failed(command.ticket, error)
+        finally:
+            services.open = False
         return Succeeded(command.ticket, delta, context.actions.escalate, context.actions.halt)
 
     async def _call(self, body: Body, context: Context) -> Mapping[str, object]:
         if body.mode == "inline":
             return cast("Mapping[str, object]", body.call(context))
         if body.mode == "thread":
-            return cast(
-                "Mapping[str, object]", await to_thread.run_sync(body.call, context, abandon_on_cancel=True)
-            )
+            return cast("Mapping[str, object]", await to_thread.run_sync(body.call, context, abandon_on_cancel=True))
         return await cast("Awaitable[Mapping[str, object]]", body.call(context))
 
     async def generate(self, command: StartTask, request: ModelRequest) -> ModelReply:
         """Ask the model that the run uses for a task, within the limits, and journal the turn."""
         limit = self.limits.max_model_calls
-        if limit is not None and self._calls >= limit:
-            raise LimitExceeded(f"the limit of {limit} model calls was reached at `{request.node}`", limit="max_model_calls")
-        self._calls += 1
+        if limit is not None and self._used.calls >= limit:
+            raise LimitExceeded(
+                f"the limit of {limit} model calls was reached at `{request.node}`", limit="max_model_calls"
+            )
+        self._used.calls += 1
         model = self.models.get(request.node)
         if model is None:
             raise ModelError(f"`{request.node}` has no model; give one with model=, Flow(model=) or run(models=)")
         reply = await model.generate(request)
         if not isinstance(reply, ModelReply):
             raise ModelError(f"`{request.node}`: model `{model.name}` gave {type(reply).__name__}, not a ModelReply")
-        turn = self._turns[command.ticket] = self._turns.get(command.ticket, 0) + 1
+        turn = self._used.turns[command.ticket] = self._used.turns.get(command.ticket, 0) + 1
         self._append([self.machine.noted(Step(request.node, command.turns, 1, turn, "model", model.name, reply))])
-        self._tokens += reply.usage.total_tokens
-        if self.limits.max_tokens is not None and self._tokens > self.limits.max_tokens:
+        self._used.tokens += reply.usage.total_tokens
+        if self.limits.max_tokens is not None and self._used.tokens > self.limits.max_tokens:
             raise LimitExceeded(
                 f"the limit of {self.limits.max_tokens} tokens was passed at `{request.node}`", limit="max_tokens"
             )
         return reply
 
     def emit(self, context: Context, data: Mapping[str, Any]) -> None:
-        """Queue progress for subscribers; it is sent when the driver next has its turn."""
+        """Send progress to subscribers, soon; a body may be in a worker thread."""
         if self.send is not None:
-            self._unsent.append(progress_event(context, data, monotonic() - self._started))
+            self._mail.tell(progress_event(context, data, monotonic() - self._started))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _TaskServices:
-    """The runtime's side of one task."""
+    """The runtime's side of one task; `open` until its body has ended or was given up."""
 
     driver: Driver
     command: StartTask
-    context: Context
+    open: bool = True
 
     async def generate(self, request: ModelRequest) -> ModelReply:
         return await self.driver.generate(self.command, request)
 
     def emit(self, context: Context, data: Mapping[str, Any]) -> None:
-        self.driver.emit(context, data)
+        if self.open:
+            self.driver.emit(context, data)

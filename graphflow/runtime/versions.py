@@ -51,7 +51,7 @@ class Version:
         self.value = value
         self.node = node
         self.parents = parents
-        self.depth = 1 + max(parent.depth for parent in parents) if parents else 0
+        self.depth: int = 1 + max(parent.depth for parent in parents) if parents else 0
         self.update = update
         self.position = position
 
@@ -121,7 +121,9 @@ def commit(
         parents = (old,) if old is not None else ()
         merge = merges.get(key)
         if merge is None:
-            versions[key] = Version(value.value if isinstance(value, Overwrite) else value, node, parents, position=position)
+            versions[key] = Version(
+                value.value if isinstance(value, Overwrite) else value, node, parents, position=position
+            )
         else:
             new = _apply(merge, key, node, old.value if old is not None else MISSING, value)
             versions[key] = Version(new, node, parents, value, position)
@@ -231,4 +233,3 @@ def _from_roots(
     """An input or default was reached while first updates of other branches, made without it, are left."""
     updates.extend(version for _, _, version in heap if version.update is not MISSING)
     return root, updates
-

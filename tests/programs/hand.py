@@ -13,7 +13,9 @@ from graphflow.runtime.messages import Failed, Outcome, Start, StartTask, Stoppe
 from graphflow.runtime.versions import Snapshot
 
 
-def by_hand(flow: Flow, inputs: dict[str, object], random: Random, *, check: Callable[[Machine, Outcome], None]) -> Machine:
+def by_hand(
+    flow: Flow, inputs: dict[str, object], random: Random, *, check: Callable[[Machine, Outcome], None]
+) -> Machine:
     """Run a flow without an event loop; `check` sees the machine after every step."""
     machine = Machine(flow.plan, "by-hand")
     running: dict[int, StartTask] = {}

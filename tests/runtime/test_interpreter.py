@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graphflow import RunFailed
 from graphflow.runtime.journal import fold
 from tests.programs.interpreter import Meaning, meaning
-from tests.programs.trees import INPUTS, KEYS, Loop, Par, Program, Tree, random_tree
+from tests.programs.trees import INPUTS, KEYS, Program, random_tree
 
 MERGES = {key.name: key.merge for key in KEYS if key.merge is not None}
 
