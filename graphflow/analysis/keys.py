@@ -113,11 +113,21 @@ class KeyFlow:
 
     def _enter(self, node: Node, label: str, into: Inflow[Bits]) -> Bits:
         if isinstance(node, LoopHeader):
-            backs = [bits for edge, bits in into if edge.back]
-            return _exclusive([bits for _, bits in into] if label == BODY else backs)
+            return self._at_header(node, label, into)
         if isinstance(node, Join) and not node.exclusive:
             return self._concurrent(node, label, into)
         return _exclusive([bits for _, bits in into]) if into else Bits(0, 0, 0)
+
+    def _at_header(self, node: LoopHeader, label: str, into: Inflow[Bits]) -> Bits:
+        """What holds where an iteration begins (label `body`), where the test reads (""), and where the loop ends."""
+        backs = [bits for edge, bits in into if edge.back]
+        if node.until is not None and label:
+            proved = reduce(or_, (self.key_bit[key] for key in _always_read(node.until)), 0)
+            backs = [bits._replace(sure=bits.sure | proved) for bits in backs]
+        if label != BODY:
+            return _exclusive(backs)
+        first = [bits for edge, bits in into if not edge.back]
+        return _exclusive(first if node.bound == 1 else [*first, *backs])
 
     def _concurrent(self, node: Join, label: str, into: Inflow[Bits]) -> Bits:
         """Unite the branches; each may have several ways in, of which one is taken (it went on, or it escalated)."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Region
+from graphflow.ir.nodes import EXHAUSTED, Region
 
 Strand = tuple[tuple[str, str], ...]
 
@@ -27,13 +27,14 @@ class Strands:
         self._graph = graph
         self._of_region: dict[str, Strand] = {}
         self._loops_of_region: dict[str, tuple[str, ...]] = {}
+        self._handlers = {self._item(edge.source, edge.target) for edge in graph.edges if edge.label == EXHAUSTED}
         for region in graph.regions.values():
             self._enter(region)
 
     def _enter(self, region: Region) -> None:
         around = region.parent
         outer: Strand = self._of_region[around] if around is not None else ()
-        loops = self._loops_of_region[around] if around is not None else ()
+        loops = self._loops_around(region.id, around) if around is not None else ()
         if around is not None and self._graph.regions[around].kind == "parallel":
             outer = (*outer, (around, region.id))
         self._of_region[region.id] = outer
@@ -64,5 +65,17 @@ class Strands:
         return None
 
     def loops(self, node_id: str) -> Sequence[str]:
-        """Give the ids of the loop regions around a node, outermost first."""
-        return self._loops_of_region[self._graph.nodes[node_id].region]
+        """Give the ids of the loop regions around a node, outermost first; what runs when a loop is exhausted is outside."""
+        return self._loops_around(node_id, self._graph.nodes[node_id].region)
+
+    def _loops_around(self, item: str, region: str) -> tuple[str, ...]:
+        loops = self._loops_of_region[region]
+        return loops[:-1] if item in self._handlers else loops
+
+    def _item(self, header: str, inside: str) -> str:
+        """Name the item of a loop's region that holds a node."""
+        loop, item = self._graph.nodes[header].region, inside
+        around: str | None = self._graph.nodes[inside].region
+        while around is not None and around != loop:
+            item, around = around, self._graph.regions[around].parent
+        return item

@@ -1,0 +1,269 @@
+"""A brute-force explorer of small pipelines, written against the meaning of the constructs and not against the analyses.
+
+A pipeline is a tree of plain tuples. `explore` runs every choice of arms, iterations, optional writes and escalations on
+states that say which writes each key's value comes from, and so knows what each read may find::
+
+    Task("a", writes=("k",)) ... explore(Seq("s", (a, b)), ...).findings == {("s/b", "k"): {"GF202"}}
+
+A required read of an absent key is noted, and the execution goes on as if the key were there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, combinations, product
+from typing import NamedTuple
+
+ENTRY = "@entry"
+
+
+class Task(NamedTuple):
+    name: str
+    reads: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    may_write: tuple[str, ...] = ()
+    escalates: bool = False
+
+
+class Seq(NamedTuple):
+    name: str
+    items: tuple[Tree, ...]
+
+
+class Par(NamedTuple):
+    name: str
+    items: tuple[Tree, ...]
+
+
+class Cond(NamedTuple):
+    """Takes either arm; its condition reads `reads`."""
+
+    name: str
+    then: Tree | None
+    otherwise: Tree | None
+    reads: tuple[str, ...] = ()
+
+
+class Loop(NamedTuple):
+    """`bound` None: no bound. With `until` the loop may end after any iteration; its test reads `reads`."""
+
+    name: str
+    items: tuple[Tree, ...]
+    bound: int | None
+    until: bool
+    reads: tuple[str, ...] = ()
+    exit_key: str | None = None
+    exhausted: Tree | None = None
+
+
+class Gate(NamedTuple):
+    name: str
+    reads: tuple[str, ...] = ()
+
+
+Tree = Task | Seq | Par | Cond | Loop | Gate
+
+
+class Origin(NamedTuple):
+    """A write that a value comes from, and the loops that have gone round since."""
+
+    writer: str
+    round: frozenset[str] = frozenset()
+
+
+Value = frozenset[Origin]
+State = frozenset[tuple[str, Value]]
+Outcome = tuple[State, bool]
+
+
+@dataclass
+class Observed:
+    """What one read of one key found in all executions."""
+
+    required: bool
+    values: set[Value] = field(default_factory=set)
+    absent: bool = False
+
+
+class Explorer:
+    """Runs a tree in all ways. `merged` are the keys with a merge."""
+
+    def __init__(self, merged: frozenset[str]) -> None:
+        self.merged = merged
+        self.reads: dict[tuple[str, str], Observed] = {}
+        self.races: set[tuple[str, str]] = set()
+        self.writers: dict[str, set[str]] = {}
+        self.parallels: set[str] = set()
+        self.loops: set[str] = set()
+
+    def run(self, tree: Tree, place: str, states: Iterable[State]) -> set[Outcome]:
+        path = f"{place}/{tree.name}" if place else tree.name
+        done: set[Outcome] = set()
+        for state in states:
+            done |= getattr(self, f"_{type(tree).__name__.lower()}")(tree, path, state)
+        return done
+
+    def _task(self, task: Task, path: str, state: State) -> set[Outcome]:
+        state = self._read(path, task.optional, self._read(path, task.reads, state), required=False)
+        done = set()
+        for some in chain.from_iterable(combinations(task.may_write, n) for n in range(len(task.may_write) + 1)):
+            after = self._write(path, (*task.writes, *some), state)
+            done |= {(after, False)} | ({(after, True)} if task.escalates else set())
+        for key in (*task.writes, *task.may_write):
+            self.writers.setdefault(key, set()).add(path)
+        return done
+
+    def _gate(self, gate: Gate, path: str, state: State) -> set[Outcome]:
+        return {(self._read(path, gate.reads, state), False)}
+
+    def _seq(self, seq: Seq, path: str, state: State) -> set[Outcome]:
+        return self._in_order(seq.items, path, {state})
+
+    def _in_order(self, items: Iterable[Tree], path: str, states: set[State]) -> set[Outcome]:
+        left: set[Outcome] = set()
+        for item in items:
+            outcomes = self.run(item, path, states)
+            left |= {(state, True) for state, escalated in outcomes if escalated}
+            states = {state for state, escalated in outcomes if not escalated}
+        return left | {(state, False) for state in states}
+
+    def _cond(self, cond: Cond, path: str, state: State) -> set[Outcome]:
+        state = self._read(path, cond.reads, state)
+        arms = [self.run(arm, path, {state}) if arm is not None else {(state, False)} for arm in cond[1:3]]  # type: ignore[arg-type]
+        return arms[0] | arms[1]
+
+    def _par(self, par: Par, path: str, state: State) -> set[Outcome]:
+        self.parallels.add(path)
+        branches = [self.run(item, path, {state}) for item in par.items]
+        fork = dict(state)
+        done = set()
+        for ways in product(*branches):
+            joined = dict(fork)
+            changed: set[str] = set()
+            for after, _ in ways:
+                delta = {key: value for key, value in after if fork.get(key) != value}
+                for key, value in delta.items():
+                    both = key in changed and joined[key] and value
+                    if both and key not in self.merged:
+                        self.races.add((path, key))
+                    joined[key] = joined[key] | value if key in changed or key in self.merged and key in joined else value
+                changed |= delta.keys()
+            done.add((frozenset(joined.items()), any(escalated for _, escalated in ways)))
+        return done
+
+    def _loop(self, loop: Loop, path: str, state: State) -> set[Outcome]:
+        self.loops.add(path)
+        ended: set[State] = set()
+        states, iterations = {state}, loop.bound or 3
+        for iteration in range(1, iterations + 1):
+            outcomes = self._in_order(loop.items, path, states)
+            ended |= {after for after, escalated in outcomes if escalated}
+            states = {after for after, escalated in outcomes if not escalated}
+            if loop.until:
+                states = {self._read(path, loop.reads, after) for after in states}
+                ended |= states
+            if iteration == loop.bound:
+                states = {s for s, _ in self.run(loop.exhausted, path, states)} if loop.exhausted is not None else states
+                ended |= states
+            states = {_map(after, lambda origin: Origin(origin.writer, origin.round | {path})) for after in states}
+        keys = (loop.exit_key,) if loop.exit_key else ()
+        for key in keys:
+            self.writers.setdefault(key, set()).add(f"{path}/#exit")
+        gone = {_map(after, lambda origin: Origin(origin.writer, origin.round - {path})) for after in ended}
+        return {(self._write(f"{path}/#exit", keys, after), False) for after in gone}
+
+    def _read(self, path: str, keys: Iterable[str], state: State, *, required: bool = True) -> State:
+        found = dict(state)
+        for key in keys:
+            seen = self.reads.setdefault((path, key), Observed(required))
+            if key in found:
+                seen.values.add(found[key])
+            else:
+                seen.absent = True
+                if required:
+                    found[key] = frozenset()
+        return frozenset(found.items())
+
+    def _write(self, path: str, keys: Iterable[str], state: State) -> State:
+        found = dict(state)
+        for key in keys:
+            before = found.get(key, frozenset()) if key in self.merged else frozenset()
+            found[key] = before | {Origin(path)}
+        return frozenset(found.items())
+
+
+def _map(state: State, change: object) -> State:
+    assert callable(change)
+    return frozenset((key, frozenset(change(origin) for origin in value)) for key, value in state)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the checker has to say: (path, key) -> codes, (parallel, key) races, and outputs that may be missing."""
+
+    findings: Mapping[tuple[str, str], frozenset[str]]
+    races: frozenset[tuple[str, str]]
+    missing: frozenset[str]
+
+
+def explore(
+    tree: Tree, required: Iterable[str], optional: Iterable[str], merged: frozenset[str], outputs: Iterable[str]
+) -> Expected:
+    """Run a tree in all ways.
+
+    Args:
+        tree: the pipeline.
+        required: inputs that are given.
+        optional: inputs that may be given.
+        merged: keys with a merge.
+        outputs: keys that a completed run owes.
+
+    Returns:
+        What has to be found.
+    """
+    explorer = Explorer(merged)
+    given = {(key, frozenset({Origin(ENTRY)})) for key in required}
+    maybe = [(key, frozenset({Origin(ENTRY)})) for key in optional]
+    starts = [frozenset({*given, *some}) for n in range(len(maybe) + 1) for some in combinations(maybe, n)]
+    ends = [dict(state) for state, _ in explorer.run(tree, "", starts)]
+    missing = frozenset(key for key in outputs if any(key not in end for end in ends))
+    found = {place: frozenset(_codes(explorer, place, seen)) for place, seen in explorer.reads.items()}
+    return Expected({k: v for k, v in found.items() if v}, frozenset(explorer.races), missing)
+
+
+def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterator[str]:
+    path, key = place
+    origins = {origin for value in seen.values for origin in value}
+    beside = [writer for writer in explorer.writers.get(key, ()) if _meeting(explorer, path, writer)]
+    if seen.required and not origins:
+        yield "GF302" if beside else "GF201"
+        return
+    if seen.required and seen.absent:
+        yield "GF205" if all(_came_round(origin, path) for origin in origins) else "GF202"
+    sure = not seen.absent and bool(origins)
+    regions = [_meeting(explorer, path, writer) for writer in beside]
+    if beside and not (sure and all(_in_branch(origin, path, region) for origin in origins for region in regions)):
+        yield "GF302"
+
+
+def _came_round(origin: Origin, reader: str) -> bool:
+    return any(reader == loop or (f"{reader}/".startswith(f"{loop}/")) for loop in origin.round if origin.writer.startswith(f"{loop}/"))
+
+
+def _meeting(explorer: Explorer, reader: str, writer: str) -> str:
+    """Path of the parallel in whose different branches two places are, "" if they cannot run at the same time."""
+    mine, theirs = f"{reader}/".split("/"), f"{writer}/".split("/")
+    common = []
+    for left, right in zip(mine, theirs, strict=False):
+        if left != right:
+            break
+        common.append(left)
+    around = "/".join(common)
+    return around if around in explorer.parallels and around not in (reader, writer) else ""
+
+
+def _in_branch(origin: Origin, reader: str, parallel: str) -> bool:
+    depth = parallel.count("/") + 2
+    return origin.writer.split("/")[:depth] == reader.split("/")[:depth]

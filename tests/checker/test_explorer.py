@@ -1,0 +1,141 @@
+"""The state and concurrency rules say exactly what a brute-force explorer finds: no miss, no false error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphflow import ConditionalAgent, Flow, FunctionAgent, Key, LoopAgent, Merge, ParallelAgent, SequentialAgent
+from graphflow import Gate as GateAgent
+from graphflow.agents import Agent
+from tests.checker.exploring import Cond, Expected, Gate, Loop, Par, Seq, Task, Tree, explore
+
+KEYS = ("a", "b", "m")
+MERGED = frozenset({"m"})
+
+
+def plain(ctx):
+    return {}
+
+
+def escalating(ctx):
+    ctx.actions.escalate = True
+
+
+class Program(NamedTuple):
+    tree: Tree
+    inputs: tuple[str, ...]
+    optional: tuple[str, ...]
+    outputs: tuple[str, ...]
+    open: bool
+
+    def expected(self) -> Expected:
+        return explore(self.tree, self.inputs, self.optional, MERGED, self.outputs)
+
+    def flow(self) -> Flow:
+        inputs = {**dict.fromkeys(self.inputs, str), **{f"{name}?": str for name in self.optional}}
+        keys = [Key(name, list, merge=Merge.extend) for name in sorted(MERGED)]
+        return Flow(agent_of(self.tree), inputs=None if self.open else inputs, outputs=list(self.outputs), keys=keys)
+
+
+def condition(*reads: str) -> Callable[..., object]:
+    """An opaque test that reads keys; what it finds has nothing to do with any other test."""
+    made = eval(f"lambda {', '.join(reads)}: True")
+    assert callable(made)
+    return made
+
+
+def _stage(name: str, *, writes: tuple[str, ...] = ()) -> Agent:
+    return FunctionAgent(name, plain, reads=[], writes=list(writes))
+
+
+def agent_of(tree: Tree) -> Agent:
+    """Build the pipeline that the tree describes."""
+    match tree:
+        case Task(name, reads, optional, writes, may_write, escalates):
+            return FunctionAgent(
+                name, escalating if escalates else plain, reads=[*reads, *(f"{key}?" for key in optional)],
+                writes=list(writes), may_write=list(may_write),
+            )  # fmt: skip
+        case Seq(name, items):
+            return SequentialAgent(name, [agent_of(item) for item in items])
+        case Par(name, items):
+            return ParallelAgent(name, [agent_of(item) for item in items])
+        case Cond(name, then, otherwise, reads):
+            arms = [agent_of(arm) if arm is not None else None for arm in (then, otherwise)]
+            return ConditionalAgent(name, when=condition(*reads), then=arms[0], otherwise=arms[1])
+        case Gate(name, reads):
+            return GateAgent(name, condition(*reads), reason="no")
+        case Loop(name, items, bound, until, reads, exit_key, exhausted):
+            return LoopAgent(
+                name, [agent_of(item) for item in items], max_iterations=bound, exit_key=exit_key,
+                until=condition(*reads) if until else None,
+                on_exhausted=agent_of(exhausted) if exhausted is not None else "continue",
+            )  # fmt: skip
+
+
+some_keys = st.lists(st.sampled_from(KEYS), max_size=2, unique=True).map(tuple)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    numbers = count()
+
+    def tree(depth: int, in_loop: bool) -> Tree:
+        name = f"n{next(numbers)}"
+        kind = draw(st.sampled_from(["task"] * 3 + ["seq", "seq", "par", "cond", "loop", "gate"])) if depth else "task"
+        match kind:
+            case "seq" | "par":
+                items = tuple(tree(depth - 1, in_loop) for _ in range(draw(st.integers(2, 3))))
+                return Seq(name, items) if kind == "seq" else Par(name, items)
+            case "cond":
+                other = tree(depth - 1, in_loop) if draw(st.booleans()) else None
+                return Cond(name, tree(depth - 1, in_loop), other, draw(some_keys)[:1])
+            case "gate":
+                return Gate(name, draw(some_keys)[:1])
+            case "loop":
+                items = tuple(tree(depth - 1, True) for _ in range(draw(st.integers(1, 2))))
+                bound = draw(st.sampled_from([1, 2, 2, None]))
+                until = bound is None or draw(st.booleans())
+                exhausted = tree(depth - 1, in_loop) if bound and draw(st.integers(0, 3)) == 0 else None
+                exit_key = draw(st.sampled_from([None, None, "a"]))
+                return Loop(name, items, bound, until, draw(some_keys)[:1] if until else (), exit_key, exhausted)
+        reads, writes = draw(some_keys), draw(some_keys)
+        needed, maybe = reads[:1], reads[1:]
+        if draw(st.booleans()):
+            return Task(name, (), reads[:1], (), writes, in_loop and draw(st.integers(0, 3)) == 0)
+        return Task(name, needed, maybe, writes[:1], writes[1:], in_loop and draw(st.integers(0, 5)) == 0)
+
+    items = tuple(tree(3, False) for _ in range(draw(st.integers(1, 3))))
+    world = draw(st.booleans())
+    inputs, optional = draw(some_keys)[:1], draw(some_keys)[:1]
+    optional = tuple(key for key in optional if key not in inputs)
+    return Program(Seq("root", items), () if world else inputs, () if world else optional, draw(some_keys), world)
+
+
+STATE = ("GF201", "GF202", "GF205", "GF302")
+
+
+def assert_agrees(program: Program) -> None:
+    report = program.flow().check()
+    wanted = program.expected()
+    found: dict[tuple[str, str], set[str]] = {}
+    for finding in report:
+        if finding.code in STATE:
+            found.setdefault((finding.node, finding.key or ""), set()).add(finding.code)
+    assert {place: frozenset(codes) for place, codes in found.items()} == wanted.findings
+    places = [finding for finding in report if finding.code in STATE]
+    assert len(places) == len({(f.code, f.node, f.key) for f in places}), "one finding per read and code"
+    races = {(f.message.rpartition("`")[0].rpartition("`")[2], f.key) for f in report if f.code == "GF301"}
+    assert races == wanted.races
+    assert {f.key for f in report if f.code == "GF211"} == wanted.missing
+
+
+@settings(max_examples=300)
+@given(programs())
+def test_the_checker_says_what_the_explorer_finds(program: Program) -> None:
+    assert_agrees(program)
