@@ -9,6 +9,7 @@ It knows declarations, never agents.
 
 from __future__ import annotations
 
+import inspect
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -84,7 +85,7 @@ def _input(name: str, hint: Any) -> tuple[str, Any, bool, object]:
 def _state_keys(model: type[BaseModel] | None) -> list[Key]:
     if model is None:
         return []
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+    if not (inspect.isclass(model) and issubclass(model, BaseModel)):
         raise TypeError(f"state= takes a pydantic model class, got {model!r}")
     hints = typing.get_type_hints(model, include_extras=True)
     found = []

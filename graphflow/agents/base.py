@@ -10,6 +10,7 @@ the check, with the file and line recorded here::
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -182,6 +183,9 @@ def _is_ours(module: str) -> bool:
 
 
 def _position(code: CodeType, instruction: int, fallback: int) -> tuple[int, int]:
-    """Line and 1-based column of the call expression; CPython 3.11 and newer record both for each instruction."""
+    """Line and 1-based column, in characters, of the call; CPython 3.11 and newer record both for each instruction."""
     line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
-    return (line or fallback), (column + 1 if column is not None else 0)
+    if line is None or column is None:
+        return fallback, 0
+    before = linecache.getline(code.co_filename, line).encode()[:column]
+    return line, len(before.decode(errors="replace")) + 1 if before else column + 1

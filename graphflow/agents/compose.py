@@ -11,7 +11,7 @@ Each lowers to plain nodes and edges of the graph; none executes anything::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 

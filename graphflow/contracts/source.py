@@ -73,7 +73,7 @@ def facts_of(func: Callable[..., object], context: str) -> SourceFacts:
 def _constants(func: Callable[..., object]) -> dict[str, str]:
     scope = {**getattr(func, "__globals__", {})}
     closure = getattr(func, "__closure__", None) or ()
-    for name, cell in zip((getattr(func, "__code__", None) and func.__code__.co_freevars) or (), closure, strict=False):  # type: ignore[attr-defined]
+    for name, cell in zip((getattr(func, "__code__", None) and func.__code__.co_freevars) or (), closure, strict=False):
         try:
             scope[name] = cell.cell_contents
         except ValueError:

@@ -208,7 +208,11 @@ class Builder:
         nodes = {id_: self.nodes[id_] for id_ in order if id_ in self.nodes}
         position = {id_: index for index, id_ in enumerate(nodes)}
         edges.sort(key=lambda edge: position[edge.source])
-        regions = {id_: replace(self._records[id_], items=tuple(self._items[id_])) for id_ in ("", *order) if id_ in self._records}
+        regions = {
+            id_: replace(self._records[id_], items=tuple(self._items[id_]))
+            for id_ in ("", *order)
+            if id_ in self._records
+        }
         declarations = {id_: self.declarations[id_] for id_ in order if id_ in self.declarations}
         return Graph(name, nodes, tuple(edges), regions, declarations, interface)
 

@@ -1,7 +1,6 @@
 """The graph IR itself: nodes, control edges, state edges and the tree of regions, held in one networkx multigraph.
 
-Invariants (checked by `verify`): one `Entry` that every node is reached from or is reported unreachable, one `Exit`; edges join
-known nodes; without its back edges the graph is acyclic; a back edge ends at a `LoopHeader`; a `Branch` has exactly one
+Invariants (checked by `verify`): one `Entry` and one `Exit`; edges join known nodes; without its back edges the graph is acyclic; a back edge ends at a `LoopHeader`; a `Branch` has exactly one
 edge for each arm; regions form a tree that holds each node once. Node order is canonical: topological, ties by declaration::
 
     graph = build(flow_root, interface)
@@ -19,7 +18,20 @@ from functools import cached_property
 import networkx as nx
 
 from graphflow.errors import InternalError
-from graphflow.ir.nodes import Branch, Declaration, Edge, Entry, Exit, Fork, Interface, Join, LoopHeader, Node, Region, StateEdge
+from graphflow.ir.nodes import (
+    Branch,
+    Declaration,
+    Edge,
+    Entry,
+    Exit,
+    Fork,
+    Interface,
+    Join,
+    LoopHeader,
+    Node,
+    Region,
+    StateEdge,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +58,7 @@ class Graph:
 
     @cached_property
     def nx(self) -> nx.MultiDiGraph[str]:
-        """The whole graph as networkx: node attribute `node`; edge keys `(label, index)` and `("state", key)`, edge attribute `edge`."""
+        """The whole graph as networkx: attributes `node` and `edge`; edge keys `(label, index)` and `("state", key)`."""
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=self.name)
         graph.add_nodes_from((id_, {"node": node}) for id_, node in self.nodes.items())
         for index, edge in enumerate(self.edges):
@@ -167,8 +179,13 @@ def _region_faults(graph: Graph) -> Iterable[str]:
             yield f"region `{id_}` has the unknown parent `{region.parent}`"
         for item in region.items:
             seen.append(item)
-            holder = graph.nodes[item].region if item in graph.nodes else graph.regions[item].parent if item in graph.regions else None
-            if holder != id_:
+            if _holder(graph, item) != id_:
                 yield f"region `{id_}` lists `{item}`, which is elsewhere"
     if len(seen) != len(set(seen)) or set(graph.nodes) - set(seen):
         yield "regions do not hold each node once"
+
+
+def _holder(graph: Graph, item: str) -> str | None:
+    if item in graph.nodes:
+        return graph.nodes[item].region
+    return graph.regions[item].parent if item in graph.regions else None

@@ -252,4 +252,3 @@ def agent_path(node_id: str) -> str:
     """Give the path of the agent that a node or region belongs to (`a/loop#header` -> `a/loop`)."""
     head, mark, tail = node_id.rpartition("#")
     return head if mark and not tail.isdigit() else node_id
-

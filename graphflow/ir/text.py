@@ -92,10 +92,14 @@ def _node_line(node: Node, models: bool) -> str:  # noqa: FBT001
         case Fork():
             head = f"fork {node.id}"
         case Join(exclusive=exclusive, exit_key=exit_key):
-            head = f"join {node.id}" + (" exclusive" if exclusive else "") + (f" exit_key={exit_key}" if exit_key else "")
+            head = (
+                f"join {node.id}" + (" exclusive" if exclusive else "") + (f" exit_key={exit_key}" if exit_key else "")
+            )
         case LoopHeader(bound=bound, until=until, exhausted=exhausted):
             head = f"loop {node.id}" + (f" bound={bound}" if bound is not None else "")
-            head += (f" until {conditions.text(until)}" if until is not None else "") + ("" if exhausted == "continue" else " or fail")
+            head += (f" until {conditions.text(until)}" if until is not None else "") + (
+                "" if exhausted == "continue" else " or fail"
+            )
         case _:
             assert_never(node)
     return head + _contract_text(node.contract)
