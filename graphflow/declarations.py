@@ -85,7 +85,7 @@ def _input(name: str, hint: Any) -> tuple[str, Any, bool, object]:
 def _state_keys(model: type[BaseModel] | None) -> list[Key]:
     if model is None:
         return []
-    if not (inspect.isclass(model) and issubclass(model, BaseModel)):
+    if not _is_model(model):
         raise TypeError(f"state= takes a pydantic model class, got {model!r}")
     hints = typing.get_type_hints(model, include_extras=True)
     found = []
@@ -102,3 +102,7 @@ def _merge_in(metadata: object) -> Merge | None:
         return as_merge(metadata)
     except TypeError:
         return None
+
+
+def _is_model(model: object) -> bool:
+    return inspect.isclass(model) and issubclass(model, BaseModel)

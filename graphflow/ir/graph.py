@@ -1,7 +1,8 @@
 """The graph IR itself: nodes, control edges, state edges and the tree of regions, held in one networkx multigraph.
 
-Invariants (checked by `verify`): one `Entry` and one `Exit`; edges join known nodes; without its back edges the graph is acyclic; a back edge ends at a `LoopHeader`; a `Branch` has exactly one
-edge for each arm; regions form a tree that holds each node once. Node order is canonical: topological, ties by declaration::
+Invariants (checked by `verify`): one `Entry` and one `Exit`; edges join known nodes; without its back edges the graph is
+acyclic; a back edge ends at a `LoopHeader`; a `Branch` has exactly one edge for each arm; regions form a tree that holds
+each node once. Node order is canonical: topological, ties by declaration::
 
     graph = build(flow_root, interface)
     [edge.target for edge in graph.out("invoice/enrich#fork")]
