@@ -173,6 +173,8 @@ class Flow:
             RunFailed: the run failed; `.result` has what was committed, and the cause is chained.
         """
         given = self._inputs(inputs, message)
+        if limits is not None and not isinstance(limits, Limits):
+            raise TypeError(f"run(limits=) takes Limits(...), got {limits!r}")
         self._refuse(check)
         resolved = self._models(models or {})
         if self.deps is not None and not isinstance(deps, self.deps):
@@ -230,11 +232,14 @@ class Flow:
 
         async with anyio.create_task_group() as group, receive:
             group.start_soon(produce)
-            async for event in receive:
-                ended = event.terminal
-                yield event
-                if ended:
-                    break
+            try:
+                async for event in receive:
+                    ended = event.terminal
+                    yield event
+                    if ended:
+                        break
+            except GeneratorExit:
+                pass  # raised where the iterator is closed; it must not reach the group, which would wrap it
             group.cancel_scope.cancel()
 
     def _refuse(self, check: CheckMode) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from graphflow.context import Context
@@ -115,6 +115,7 @@ def usage_of(journal: Journal) -> RunUsage:
     for record in journal.records:
         if isinstance(record, Step) and isinstance(record.result, ModelReply):
             usage = record.result.usage
+            usage = usage if usage.calls else replace(usage, calls=1)  # a turn is a call, whatever the model counted
             total += usage
             by_model[record.name] = by_model.get(record.name, Usage()) + usage
             by_node[record.node] = by_node.get(record.node, Usage()) + usage

@@ -139,11 +139,13 @@ class Driver:
     async def _loop(self, outcome: Outcome) -> None:
         burst = 0
         while True:
-            alone = self._carry_out(outcome)
+            self._append(outcome.records)
+            self._stop(outcome)
             if self.send is not None:
                 await self._flush()
             if self.machine.status is not None:
                 return
+            alone = self._begin(outcome)
             if alone is not None:
                 burst += 1
                 if burst % INLINE_BURST == 0:
@@ -155,13 +157,14 @@ class Driver:
                 self._mail.events.append(event)
             outcome = self.machine.step(await self._next())
 
-    def _carry_out(self, outcome: Outcome) -> StartTask | None:
-        """Append, then act. A single task with nothing beside it is given back, to be run inline."""
-        self._append(outcome.records)
-        starts = [command for command in outcome.commands if isinstance(command, StartTask)]
+    def _stop(self, outcome: Outcome) -> None:
         for command in outcome.commands:
             if isinstance(command, StopTask) and command.ticket in self._scopes:
                 self._scopes[command.ticket].cancel()
+
+    def _begin(self, outcome: Outcome) -> StartTask | None:
+        """Start tasks. A single one with nothing beside it is given back, to be run inline."""
+        starts = [command for command in outcome.commands if isinstance(command, StartTask)]
         if len(starts) == 1 and self.machine.running == 1 and self.limits.deadline is None and self.send is None:
             return starts[0]
         assert self._group is not None
@@ -220,8 +223,11 @@ class Driver:
             state, node.id, self.machine.run_id, node.strand, command.turns, 1, self.deps, self.message, services=None
         )
         context.services = services = _TaskServices(self, command)
+        irreversible = node.node.contract.effect == "irreversible"
+        if irreversible:
+            await anyio.lowlevel.checkpoint()  # a run that is cancelled already does not begin it
         try:
-            with anyio.CancelScope(shield=node.node.contract.effect == "irreversible"):
+            with anyio.CancelScope(shield=irreversible):
                 delta = await self._call(body, context)
         except Exception as error:  # noqa: BLE001 - the task boundary: whatever the body raised becomes an event
             return Failed(command.ticket, error)

@@ -234,7 +234,9 @@ async def test_a_failing_branch_cancels_its_siblings() -> None:
         raise KeyError("no")
 
     with pytest.raises(RunFailed) as caught:
-        await Flow(SequentialAgent("s", [ParallelAgent("p", [waits, fails]), step("after")]), keys=[TRACE]).run(check="off")
+        await Flow(SequentialAgent("s", [ParallelAgent("p", [waits, fails]), step("after")]), keys=[TRACE]).run(
+            check="off"
+        )
 
     result = caught.value.result
     assert ended == ["cancelled"]

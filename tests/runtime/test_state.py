@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import pytest
+from anyio import Event
+from anyio.lowlevel import checkpoint
 
-from graphflow import Context, Flow, FunctionAgent, Key, Merge, Overwrite, ParallelAgent, RunFailed, SequentialAgent, agent
+from graphflow import (
+    Context,
+    Flow,
+    FunctionAgent,
+    Key,
+    Merge,
+    Overwrite,
+    ParallelAgent,
+    RunFailed,
+    SequentialAgent,
+    agent,
+)
 from graphflow.errors import AbsentKeyError, ContractViolation, StateConflictError
 
 pytestmark = pytest.mark.anyio
@@ -71,8 +84,6 @@ async def test_what_a_body_returned_is_copied() -> None:
 
 async def test_a_sibling_never_sees_a_write() -> None:
     """The second branch starts after the first has ended, and still sees the state at the fork."""
-    from anyio import Event
-
     done = Event()
 
     @agent(writes="x")
@@ -100,8 +111,6 @@ async def test_a_sibling_never_sees_a_write() -> None:
 
 @pytest.mark.parametrize("order", [(0, 3), (3, 0)])
 async def test_updates_meet_in_declaration_order(order: tuple[int, int]) -> None:
-    from anyio.lowlevel import checkpoint
-
     def slow(name: str, rounds: int) -> FunctionAgent:
         async def write() -> str:
             for _ in range(rounds):
@@ -136,8 +145,6 @@ async def test_two_writes_without_a_merge_conflict() -> None:
 
 
 async def test_branches_that_have_not_joined_leave_nothing() -> None:
-    from anyio import Event
-
     done = Event()
 
     @agent
