@@ -120,7 +120,8 @@ class Builder:
 
     def place(self, agent: Lowerable, parent: str, escalation: str | None) -> Region:
         """Reserve a path and two wires for an agent and queue it for lowering."""
-        base = f"{parent}/{agent.name}" if parent else agent.name
+        segment = _segment(agent.name)
+        base = f"{parent}/{segment}" if parent else segment
         count = self._paths[base] = self._paths.get(base, 0) + 1
         path = base if count == 1 else f"{base}#{count}"
         region = Region(path, parent, f"{WIRE}{path}>", f"{WIRE}{path}<", escalation, self)
@@ -226,6 +227,13 @@ class Builder:
             yield item
             if item in self._records:
                 stack.append(iter(self._items[item]))
+
+
+def _segment(name: str) -> str:
+    """Make a part of a path from a name: an identifier as it is, anything else (GF102) without what paths mean."""
+    if name.isidentifier():
+        return name
+    return "".join(character if character.isalnum() else "_" for character in name[:40]) or "_"
 
 
 def build(root: Lowerable, interface: Interface) -> Graph:
