@@ -283,6 +283,8 @@ class Machine:
 
     def _united(self, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> State:
         """What a node starts from: of exclusive paths that of the one taken, of concurrent ones their union."""
+        if len(arrivals) == 1 and not isinstance(node.node, Join):
+            return arrivals[0].state
         fired = [arrival for arrival in arrivals if arrival.fired]
         concurrent = bool(fired) and isinstance(node.node, Join) and not node.node.exclusive
         used = arrivals if concurrent else fired or arrivals
@@ -294,9 +296,9 @@ class Machine:
     # --- nodes --------------------------------------------------------------------------------------------------
 
     def _at_task(self, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
-        absent = next((key for key in node.required if key not in state.versions), None)
-        if absent is not None:
-            raise AbsentKeyError(absent, node.id)
+        for key in node.required:
+            if key not in state.versions:
+                raise AbsentKeyError(key, node.id)
         if self._max_steps is not None and self._steps >= self._max_steps:
             raise LimitExceeded(
                 f"the limit of {self._max_steps} steps was reached before `{node.id}`", limit="max_steps"

@@ -224,16 +224,18 @@ class Driver:
         )
         context.services = services = _TaskServices(self, command)
         irreversible = node.node.contract.effect == "irreversible"
-        if irreversible:
-            await anyio.lowlevel.checkpoint()  # a run that is cancelled already does not begin it
         try:
-            with anyio.CancelScope(shield=irreversible):
-                delta = await self._call(body, context)
+            delta = await (self._shielded(body, context) if irreversible else self._call(body, context))
         except Exception as error:  # noqa: BLE001 - the task boundary: whatever the body raised becomes an event
             return Failed(command.ticket, error)
         finally:
             services.open = False
         return Succeeded(command.ticket, delta, context.actions.escalate, context.actions.halt)
+
+    async def _shielded(self, body: Body, context: Context) -> Mapping[str, object]:
+        await anyio.lowlevel.checkpoint()  # a run that is cancelled already does not begin it
+        with anyio.CancelScope(shield=True):
+            return await self._call(body, context)
 
     async def _call(self, body: Body, context: Context) -> Mapping[str, object]:
         if body.mode == "inline":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import anyio
@@ -40,10 +41,11 @@ async def plain(nodes: int) -> dict[str, Any]:
     return state
 
 
-async def seconds(work: Callable[[], Awaitable[object]]) -> float:
-    """CPU time of one execution."""
+async def seconds(work: Callable[[], Awaitable[object]], repeat: int) -> float:
+    """CPU time of some executions."""
     started = time.process_time()
-    await work()
+    for _ in range(repeat):
+        await work()
     return time.process_time() - started
 
 
@@ -55,17 +57,10 @@ async def main() -> None:
         result = await flow.run({"x": 0})
         assert result.state["x"] == nodes
         assert await plain(nodes) == result.state
-        ours, theirs = [], []
         repeat = max(1, 1000 // nodes)
-
-        async def repeated(work: Callable[[], Awaitable[object]], times: int = repeat) -> None:
-            for _ in range(times):
-                await work()
-
-        for _ in range(ROUNDS):
-            ours.append(await seconds(lambda: repeated(lambda: flow.run({"x": 0}))))
-            theirs.append(await seconds(lambda: repeated(lambda: plain(nodes))))
-        each = [statistics.median(times) / (nodes * repeat) * 1e6 for times in (ours, theirs)]
+        works = (partial(flow.run, {"x": 0}), partial(plain, nodes))
+        times = [[await seconds(work, repeat) for work in works] for _ in range(ROUNDS)]
+        each = [statistics.median(column) / (nodes * repeat) * 1e6 for column in zip(*times, strict=True)]
         print(f"{nodes:5d}   {each[0]:7.1f}   {each[1]:13.3f}   {each[0] / each[1]:5.0f}")
 
 
