@@ -30,6 +30,9 @@ VARIABLE = "GRAPHFLOW_DOT"
 TIMEOUT = 30.0
 """Seconds that the layout may take."""
 
+LARGE = 120
+"""Number of nodes from which on less time is spent on untangling the lines."""
+
 FONT = "Helvetica"
 SIZES: Mapping[str, int] = {"name": 13, "title": 12, "kind": 12, "small": 10, "control": 10, "key": 10, "badge": 9}
 """Style of a text -> its size in points."""
@@ -107,7 +110,7 @@ class _Writer:
             "nodesep": "0.42" if wide else "0.5",
             "ranksep": "0.45" if wide else "0.42",
             "pad": "0.3",
-            "mclimit": "4",
+            "mclimit": "4" if len(scene.nodes) <= LARGE else "0.5",
             "forcelabels": "true",
             "bgcolor": self._colours["background"],
             "fontname": FONT,
@@ -177,7 +180,7 @@ class _Writer:
         return "".join(self._run(run, "&#160;&#160;" if index else "") for index, run in enumerate(line))
 
     def _run(self, run: Run, gap: str) -> str:
-        content = gap + html.escape(self._text(run.text), quote=False)
+        content = gap + _escaped(self._text(run.text))
         content = f"<B>{content}</B>" if run.style in BOLD else content
         return f'<FONT POINT-SIZE="{SIZES[run.style]}" COLOR="{self._colours[TEXTS[run.style]]}">{content}</FONT>'
 
@@ -185,7 +188,7 @@ class _Writer:
         cells = "".join(
             f'<TD BGCOLOR="{self._colours[badge.severity]}" STYLE="rounded" CELLPADDING="3">'
             f'<FONT POINT-SIZE="{SIZES["badge"]}" COLOR="{self._colours["badge"]}">'
-            f"<B>{html.escape(self._text(badge.text), quote=False)}</B></FONT></TD>"
+            f"<B>{_escaped(self._text(badge.text))}</B></FONT></TD>"
             for badge in badges
         )
         return _table(f"<TR>{cells}</TR>", spacing=3)
@@ -207,6 +210,11 @@ class _Writer:
 
 def _table(rows: str, spacing: int = 1) -> str:
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="{spacing}">{rows}</TABLE>'
+
+
+def _escaped(text: str) -> str:
+    """Make a text part of an HTML-like label, in which a backslash begins an escape as well."""
+    return html.escape(text, quote=False).replace("\\", "\\\\")
 
 
 def _quoted(text: str) -> str:

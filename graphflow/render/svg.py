@@ -74,8 +74,10 @@ class _Finisher:
                 layers[0].append(_surface(element, self._colours))
         group = ET.SubElement(result, "g", {"transform": drawing.get("transform", "")})
         group.extend(element for layer in layers for element in layer)
-        ET.indent(result, " ", 0)
-        return ET.tostring(result, encoding="unicode") + "\n"
+        for element in result.iter():
+            if element.tag not in {"tspan", "title", "desc"}:  # a line break inside words would be a blank
+                element.tail = "\n"
+        return ET.tostring(result, encoding="unicode")
 
     def _place(self, element: ET.Element, part: _Part, layers: Sequence[ET.Element]) -> None:
         """Draw frames, then lines, then nodes, then the words that lines could cross."""
@@ -150,6 +152,8 @@ class _Finisher:
         for index, shape in enumerate(shapes):
             if isinstance(part, SceneEdge):
                 shape.set("class", "path" if shape.tag == "path" else "tip")
+                if part.kind == "data" and shape.tag == "path":
+                    shape.set("stroke-dasharray", "2,3")
             elif part.kind == "end":
                 shape.set("class", "core" if index else "body")
                 shape.set("fill", self._colours["start" if index else "background"])
