@@ -16,7 +16,7 @@ from graphflow.analysis.keys import Definition, KeyFlow
 from graphflow.analysis.regions import Strands
 from graphflow.contracts.contract import Read, Write
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import ESCALATE, POSSIBLE_ESCALATE, Edge, Join, LoopHeader, Node
+from graphflow.ir.nodes import BODY, ESCALATE, POSSIBLE_ESCALATE, Edge, Join, LoopHeader, Node
 from graphflow.schema import ANY, Key, Type, fields_of, type_of
 
 
@@ -154,15 +154,17 @@ class Facts:
         return bool(shared) and not self._forward(writer, reader)
 
     def _forward(self, start: str, goal: str) -> bool:
-        """Whether a path without back edges leads from one node to another; into a header its own back edges count."""
-        pending, seen = [start], {start}
+        """Whether a path on which no loop goes round leads from one node to another; a loop may end on it."""
+        pending, seen = [*self.graph.out(start)], {start}
         while pending:
-            for edge in self.graph.out(pending.pop()):
-                if edge.target == goal:
-                    return True
-                if not edge.back and edge.target not in seen:
-                    seen.add(edge.target)
-                    pending.append(edge.target)
+            edge = pending.pop()
+            if edge.target == goal:
+                return True
+            if edge.back:
+                pending.extend(way for way in self.graph.out(edge.target) if way.label != BODY)
+            elif edge.target not in seen:
+                seen.add(edge.target)
+                pending.extend(self.graph.out(edge.target))
         return False
 
     def own_write(self, node_id: str, key: str) -> bool:

@@ -97,6 +97,15 @@ class KeyFlow:
         """What holds on each control edge."""
         return solve(self.graph, self)
 
+    @cached_property
+    def _inside(self) -> Mapping[tuple[str, str], int]:
+        """(parallel region, branch) -> the writes in that branch."""
+        found: dict[tuple[str, str], int] = {}
+        for definition in self.definitions:
+            for place in self.strands.of(definition.node):
+                found[place] = found.get(place, 0) | 1 << definition.index
+        return found
+
     def flow(self, edge: Edge, into: Inflow[Bits]) -> Bits:
         """See `Problem.flow`."""
         node = self.graph.nodes[edge.source]
@@ -136,24 +145,26 @@ class KeyFlow:
             escalated = edge.label in (ESCALATE, POSSIBLE_ESCALATE)
             branches.setdefault(self.strands.branch(node.region, edge.source), []).append((escalated, bits))
         if label in (ESCALATE, POSSIBLE_ESCALATE):
-            ways = [self._unite(self._choose(branches, name)) for name in branches if any(e for e, _ in branches[name])]
+            ways = [self._unite(node, self._choose(branches, name)) for name in branches if any(e for e, _ in branches[name])]
             return _exclusive(ways)
         normal = {name: [bits for escalated, bits in ways if not escalated] for name, ways in branches.items()}
-        return self._unite([_exclusive(ways) for ways in normal.values() if ways])
+        return self._unite(node, {name: _exclusive(ways) for name, ways in normal.items() if ways})
 
     @staticmethod
-    def _choose(branches: Mapping[str, list[tuple[bool, Bits]]], escalating: str) -> list[Bits]:
-        return [
-            _exclusive([bits for escalated, bits in ways if escalated or name != escalating])
+    def _choose(branches: Mapping[str, list[tuple[bool, Bits]]], escalating: str) -> dict[str, Bits]:
+        return {
+            name: _exclusive([bits for escalated, bits in ways if escalated or name != escalating])
             for name, ways in branches.items()
-        ]
+        }
 
-    @staticmethod
-    def _unite(branches: Iterable[Bits]) -> Bits:
-        ways = list(branches)
-        over = reduce(or_, (bits.over for bits in ways), 0)
-        reach = reduce(or_, (bits.reach for bits in ways), 0)
-        return Bits(reduce(or_, (bits.sure for bits in ways), 0), reach & ~over, over)
+    def _unite(self, node: Join, branches: Mapping[str, Bits]) -> Bits:
+        """What a branch surely overwrites does not come back through another, unless it was written in that one."""
+        over = reduce(or_, (bits.over for bits in branches.values()), 0)
+        sure = reduce(or_, (bits.sure for bits in branches.values()), 0)
+        reach = 0
+        for name, bits in branches.items():
+            reach |= bits.reach & (~over | self._inside.get((node.region, name), 0))
+        return Bits(sure, reach, over & ~reach)
 
     def _leave(self, node: Node, edge: Edge, bits: Bits) -> Bits:
         sure, reach, over = bits

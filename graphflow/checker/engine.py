@@ -147,6 +147,7 @@ def _is_suppressed(code: str, declaration: Declaration | None) -> bool:
         return True
     if declaration.origin is None:
         return False
+    linecache.checkcache(declaration.origin.file)
     match = _COMMENT.search(linecache.getline(declaration.origin.file, declaration.origin.line))
     if match is None:
         return False

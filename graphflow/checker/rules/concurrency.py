@@ -125,8 +125,6 @@ flow = Flow(ParallelAgent("s", [f, LlmAgent(name="g", instruction="{facts}")]), 
             if not beside or facts.own_write(node, key):
                 continue
             earlier = bool(facts.reaching(node, key))
-            if use.read.optional and not earlier:
-                earlier = True
             writer = agent_path(beside[0].node)
             reader = agent_path(node)
             what = "reads the earlier value" if earlier else "finds no value"
@@ -136,5 +134,5 @@ flow = Flow(ParallelAgent("s", [f, LlmAgent(name="g", instruction="{facts}")]), 
                 key,
                 f"run `{writer}` before `{reader}`, or let the branch use a key of its own",
                 tuple(Related(f"`{key}` is written here", agent_path(d.node)) for d in beside),
-                severity="warning" if earlier else None,
+                severity="warning" if earlier or use.read.optional else None,
             )
