@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 import typing
 
@@ -17,7 +18,8 @@ HEADINGS = ["What it does", "Why is this bad?", "Example", "Use instead"]
 
 
 def flow_of(program: str) -> Flow:
-    """Run a program that defines `flow`."""
+    """Run a program that defines `flow`, where its source can be read."""
+    linecache.cache["<example>"] = (len(program), None, program.splitlines(keepends=True), "<example>")
     scope: dict[str, object] = {name: getattr(typing, name) for name in ("Annotated", "Any", "Literal", "TypedDict")}
     scope |= {name: getattr(graphflow, name) for name in graphflow.__all__}
     exec(compile(program, "<example>", "exec"), scope)
