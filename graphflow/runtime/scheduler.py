@@ -228,6 +228,8 @@ class Driver:
             delta = await (self._shielded(body, context) if irreversible else self._call(body, context))
         except Exception as error:  # noqa: BLE001 - the task boundary: whatever the body raised becomes an event
             return Failed(command.ticket, error)
+        except SystemExit as error:
+            return Failed(command.ticket, UsageError(f"the body called sys.exit({error.code!r}); raise an exception"))
         finally:
             services.open = False
         return Succeeded(command.ticket, delta, context.actions.escalate, context.actions.halt)
