@@ -251,4 +251,4 @@ class Interface:
 def agent_path(node_id: str) -> str:
     """Give the path of the agent that a node or region belongs to (`a/loop#header` -> `a/loop`)."""
     head, mark, tail = node_id.rpartition("#")
-    return head if mark and not tail.isdigit() else node_id
+    return head if mark and not tail.isdigit() and "/" not in tail else node_id
