@@ -237,7 +237,8 @@ class Driver:
     async def _shielded(self, body: Body, context: Context) -> Mapping[str, object]:
         await anyio.lowlevel.checkpoint()  # a run that is cancelled already does not begin it
         with anyio.CancelScope(shield=True):
-            return await self._call(body, context)
+            written = await self._call(body, context)
+        return written  # noqa: RET504 - a scope may end its block early, so the return cannot be inside
 
     async def _call(self, body: Body, context: Context) -> Mapping[str, object]:
         if body.mode == "inline":

@@ -156,6 +156,19 @@ async def test_a_cancelled_run_is_journaled_as_cancelled() -> None:
     assert driver.machine.running == 0
 
 
+@pytest.mark.parametrize("tree", [forever, ParallelAgent("p", [forever, quick])], ids=["alone", "beside"])
+def test_cancelling_the_task_of_an_asyncio_program_ends_everything(tree: Any) -> None:
+    async def run() -> None:
+        task = asyncio.create_task(Flow(tree).run(check="off"))
+        await anyio.wait_all_tasks_blocked()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert ended == ["forever"]
+
+    anyio.run(run)
+
+
 def test_a_stray_cancellation_in_a_body_fails_it() -> None:
     """A body that awaits something which someone else cancelled is a failed body, and the run does not hang.
 
