@@ -155,7 +155,4 @@ def _is_suppressed(code: str, declaration: Declaration | None) -> bool:
 
 
 def _order(graph: Graph) -> dict[str, int]:
-    order: dict[str, int] = {}
-    for index, path in enumerate([*graph.declarations]):
-        order[path] = index
-    return order
+    return {path: index for index, path in enumerate(graph.declarations)}
