@@ -1,8 +1,9 @@
 """What a function's source says about the state it uses through its context.
 
 Read are `ctx.state["k"]`, `ctx.state.get("k")`, `"k" in ctx.state`, `ctx.state["k"] = v`, `ctx.state.update({"k": v})`,
-`ctx.actions.escalate = True` and `ctx.actions.halt = "why"`, with keys that are literals or names of constants. Whatever
-else is done with the context, such as handing it on, makes the contract open::
+`ctx.state.setdefault("k", v)`, `ctx.actions.escalate = True` and `ctx.actions.halt = "why"`, with keys that are literals or
+names of constants. Whatever else is done with the context, such as handing it on, makes the contract open. A body that
+anywhere asks whether a key is there copes with its absence; what it has just written itself it does not read::
 
     async def poll(ctx): ctx.actions.escalate = ctx.state["status"] == "done"
     # reads status, may escalate
@@ -20,7 +21,6 @@ from dataclasses import dataclass, field
 
 from graphflow.contracts.contract import Read, Write
 
-_READ_METHODS = frozenset({"get"})
 _HARMLESS = frozenset(
     {"agent_name", "attempt", "branch", "deps", "emit", "idempotency_key", "invocation_id", "iteration", "iterations"}
     | {"message", "node", "route", "run_id"}
@@ -57,16 +57,20 @@ def facts_of(func: Callable[..., object], context: str) -> SourceFacts:
         The facts. Source that cannot be found or parsed gives an open contract.
     """
     facts = SourceFacts()
+    target = func if inspect.isroutine(func) else getattr(type(func), "__call__", func)  # noqa: B004
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(func)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(target)))
     except (OSError, TypeError, SyntaxError):
         facts.open["its source cannot be read"] = None
         return facts
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
-    constants = _constants(func)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == context and isinstance(node.ctx, ast.Load):
-            _use(node, parents, constants, facts)
+    assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    assigned |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    constants = {name: value for name, value in _constants(target).items() if name not in assigned}
+    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == context and isinstance(n.ctx, ast.Load)]
+    body = _Body(parents, constants, facts)
+    for name in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
+        body.use(name)
     return facts
 
 
@@ -81,69 +85,124 @@ def _constants(func: Callable[..., object]) -> dict[str, str]:
     return {name: value for name, value in scope.items() if isinstance(value, str)}
 
 
-def _use(name: ast.Name, parents: dict[ast.AST, ast.AST], constants: dict[str, str], facts: SourceFacts) -> None:
-    parent = parents.get(name)
-    if not isinstance(parent, ast.Attribute):
-        facts.open[f"it hands `{name.id}` on"] = None
-    elif parent.attr == "state":
-        _state_use(parent, parents, constants, facts)
-    elif parent.attr == "actions":
-        _actions_use(parent, parents, facts)
-    elif parent.attr not in _HARMLESS:
-        facts.open[f"it uses `{name.id}.{parent.attr}`"] = None
+@dataclass(slots=True)
+class _Body:
+    """One parsed function, while the uses of its context are looked at in the order in which they are written."""
+
+    parents: dict[ast.AST, ast.AST]
+    constants: dict[str, str]
+    facts: SourceFacts
+    written: dict[str, list[ast.AST]] = field(default_factory=dict)
+
+    def use(self, name: ast.Name) -> None:
+        """Look at one mention of the context."""
+        parent = self.parents.get(name)
+        if not isinstance(parent, ast.Attribute):
+            self.facts.open[f"it hands `{name.id}` on"] = None
+        elif parent.attr == "state":
+            self._state(parent)
+        elif parent.attr == "actions":
+            self._actions(parent)
+        elif parent.attr not in _HARMLESS:
+            self.facts.open[f"it uses `{name.id}.{parent.attr}`"] = None
+
+    def _actions(self, node: ast.Attribute) -> None:
+        asked = self.parents.get(node)
+        if not isinstance(asked, ast.Attribute):
+            self.facts.open["it hands its actions on"] = None
+        elif asked.attr not in ("escalate", "halt"):
+            self.facts.open[f"it uses `{ast.unparse(asked)}`"] = None
+        elif isinstance(asked.ctx, ast.Store):
+            assignment = self.parents.get(asked)
+            value = assignment.value if isinstance(assignment, ast.Assign) else None
+            switched_on = not isinstance(value, ast.Constant) or bool(value.value)
+            self.facts.escalates |= switched_on and asked.attr == "escalate"
+            self.facts.halts |= switched_on and asked.attr == "halt"
+
+    def _state(self, node: ast.Attribute) -> None:
+        parent = self.parents.get(node)
+        match parent:
+            case ast.Subscript(slice=index, ctx=mode) if (key := _key(index, self.constants)) is not None:
+                if isinstance(mode, ast.Load) or isinstance(self.parents.get(parent), ast.AugAssign):
+                    self._read(key, parent, optional=self._is_caught(parent))
+                if not isinstance(mode, ast.Load):
+                    self._write(key, parent)
+            case ast.Attribute(attr=method) if isinstance(call := self.parents.get(parent), ast.Call) and call.func is parent:
+                if not self._method(method, call):
+                    self._unknown(parent)
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()]) if (key := _key(left, self.constants)) is not None:
+                self._read(key, parent, optional=True)
+            case _:
+                self._unknown(parent)
+
+    def _method(self, method: str, call: ast.Call) -> bool:
+        """Whether a call of a method of the state could be understood."""
+        first = call.args[0] if call.args else None
+        key = _key(first, self.constants) if first is not None else None
+        if method in ("get", "setdefault") and key is not None:
+            self._read(key, call, optional=True)
+            if method == "setdefault":
+                self._write(key, call)
+            return True
+        if method != "update" or not isinstance(first, ast.Dict | None) or len(call.args) > 1:
+            return False
+        items = first.keys if first is not None else []
+        keys = [_key(item, self.constants) if item is not None else None for item in items]
+        keys += [keyword.arg for keyword in call.keywords]
+        for written in keys:
+            if written is not None:
+                self._write(written, call)
+        return None not in keys
+
+    def _unknown(self, node: ast.AST | None) -> None:
+        self.facts.open[f"it uses `{ast.unparse(node) if node is not None else 'state'}`"] = None
+
+    def _read(self, key: str, place: ast.AST, *, optional: bool) -> None:
+        if not self._was_written(key, place):
+            self.facts.reads[key] = self.facts.reads.get(key, False) or optional
+
+    def _write(self, key: str, place: ast.AST) -> None:
+        self.facts.writes[key] = None
+        self.written.setdefault(key, []).append(self._statements(place)[0])
+
+    def _statements(self, place: ast.AST) -> list[ast.AST]:
+        """The statements around a place, innermost first."""
+        found: list[ast.AST] = []
+        current: ast.AST | None = place
+        while current is not None:
+            if isinstance(current, ast.stmt):
+                found.append(current)
+            current = self.parents.get(current)
+        return found
+
+    def _was_written(self, key: str, place: ast.AST) -> bool:
+        """Whether an earlier statement of a block around the place has written the key, whatever else happened."""
+        around = self._statements(place)
+        return any(_follows(self.parents, write, later) for write in self.written.get(key, ()) for later in around)
+
+    def _is_caught(self, place: ast.AST) -> bool:
+        """Whether a `try` around the place copes with a missing key."""
+        around = self._statements(place)
+        return any(
+            isinstance(outer, ast.Try) and inner in outer.body and any(_catches(handler) for handler in outer.handlers)
+            for inner, outer in zip(around, around[1:], strict=False)
+        )
 
 
-def _actions_use(node: ast.Attribute, parents: dict[ast.AST, ast.AST], facts: SourceFacts) -> None:
-    field_ = parents.get(node)
-    if not isinstance(field_, ast.Attribute):
-        facts.open["it hands its actions on"] = None
-        return
-    assignment = parents.get(field_)
-    value = assignment.value if isinstance(assignment, ast.Assign) else None
-    switched_off = isinstance(value, ast.Constant) and not value.value
-    if isinstance(field_.ctx, ast.Store) and not switched_off:
-        facts.escalates |= field_.attr == "escalate"
-        facts.halts |= field_.attr == "halt"
+def _follows(parents: dict[ast.AST, ast.AST], first: ast.AST, later: ast.AST) -> bool:
+    """Whether two statements stand in one block, in this order."""
+    holder = parents.get(first)
+    blocks = [getattr(holder, name, []) for name in ("body", "orelse", "finalbody")]
+    return any(
+        first in block and later in block and block.index(first) < block.index(later)
+        for block in blocks
+        if isinstance(block, list)
+    )
 
 
-def _state_use(
-    node: ast.Attribute, parents: dict[ast.AST, ast.AST], constants: dict[str, str], facts: SourceFacts
-) -> None:
-    parent = parents.get(node)
-    unknown = f"it uses `{ast.unparse(parent) if parent is not None else 'state'}`"
-    match parent:
-        case ast.Subscript(slice=index, ctx=mode):
-            key = _key(index, constants)
-            if key is None:
-                facts.open[unknown] = None
-            elif isinstance(mode, ast.Load):
-                facts.reads[key] = False
-            else:
-                facts.writes[key] = None
-                if isinstance(parents.get(parent), ast.AugAssign):
-                    facts.reads[key] = False
-        case ast.Attribute(attr=method) if isinstance(call := parents.get(parent), ast.Call):
-            _method_use(method, call, constants, facts, unknown)
-        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()]) if (key := _key(left, constants)) is not None:
-            facts.reads.setdefault(key, True)
-        case _:
-            facts.open[unknown] = None
-
-
-def _method_use(method: str, call: ast.Call, constants: dict[str, str], facts: SourceFacts, unknown: str) -> None:
-    first = call.args[0] if call.args else None
-    key = _key(first, constants) if first is not None else None
-    if method in _READ_METHODS and key is not None:
-        facts.reads.setdefault(key, True)
-    elif method == "update" and isinstance(first, ast.Dict):
-        for item in first.keys:
-            written = _key(item, constants) if item is not None else None
-            if written is None:
-                facts.open[unknown] = None
-            else:
-                facts.writes[written] = None
-    else:
-        facts.open[unknown] = None
+def _catches(handler: ast.ExceptHandler) -> bool:
+    caught = ast.unparse(handler.type) if handler.type is not None else "Exception"
+    return any(name in caught for name in ("KeyError", "LookupError", "Exception"))
 
 
 def _key(node: ast.expr, constants: dict[str, str]) -> str | None:

@@ -1,0 +1,271 @@
+"""`graphflow.contracts.source`: what a body does with its context, read off its source."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import pytest
+
+from graphflow import FunctionAgent
+from graphflow.contracts.source import SourceFacts, facts_of
+
+STATUS = "status"
+NUMBER = 3
+
+
+def facts(func: Callable[..., object]) -> SourceFacts:
+    return facts_of(func, "ctx")
+
+
+def other(*args):
+    return None
+
+
+def test_reads() -> None:
+    def body(ctx):
+        a = ctx.state["a"]
+        b = ctx.state.get("b", 0)
+        if "c" in ctx.state and "d" not in ctx.state:
+            return a, b, ctx.state[STATUS]
+        return None
+
+    found = facts(body)
+    assert found.reads == {"a": False, "b": True, "c": True, "d": True, "status": False}
+    assert not found.writes
+    assert not found.open
+
+
+def test_a_body_that_asks_for_a_key_copes_with_its_absence() -> None:
+    def nested(ctx):
+        if "a" in ctx.state:
+            return ctx.state["a"]
+        return None
+
+    def early(ctx):
+        if "a" not in ctx.state:
+            return None
+        return ctx.state["a"]
+
+    def got(ctx):
+        return ctx.state["a"] if ctx.state.get("a") else 0
+
+    def caught(ctx):
+        try:
+            return ctx.state["a"]
+        except KeyError:
+            return None
+
+    for func in (nested, early, got, caught):
+        assert facts(func).reads == {"a": True}, func.__name__
+
+
+def test_a_try_that_copes_with_something_else_does_not_cope() -> None:
+    def body(ctx):
+        try:
+            return ctx.state["a"]
+        except ValueError:
+            return ctx.state["b"]
+
+    def in_handler(ctx):
+        try:
+            return other()
+        except KeyError:
+            return ctx.state["c"]
+
+    assert facts(body).reads == {"a": False, "b": False}
+    assert facts(in_handler).reads == {"c": False}
+
+
+def test_a_read_after_its_own_write_is_no_read() -> None:
+    def body(ctx):
+        ctx.state["a"] = 1
+        return ctx.state["a"]
+
+    assert facts(body).reads == {}
+    assert list(facts(body).writes) == ["a"]
+
+    def within(ctx, more):
+        if more:
+            ctx.state.update({"a": 1})
+            while more:
+                other(ctx.state["a"])
+
+    assert facts(within).reads == {}
+
+
+def test_a_read_after_a_write_on_another_path_is_one() -> None:
+    def maybe(ctx, more):
+        if more:
+            ctx.state["a"] = 1
+        return ctx.state["a"]
+
+    def arms(ctx, more):
+        if more:
+            ctx.state["a"] = 1
+        else:
+            other(ctx.state["a"])
+
+    def same(ctx):
+        ctx.state["a"] = ctx.state["a"] + 1
+
+    for func in (maybe, arms, same):
+        assert facts(func).reads == {"a": False}, func.__name__
+
+
+def test_writes() -> None:
+    def body(ctx):
+        ctx.state["a"] = 1
+        ctx.state["b"], other.x = 1, 2
+        ctx.state.update({"c": 1, STATUS: 2})
+        ctx.state.update(d=1)
+        ctx.state["n"] += 1
+        ctx.state.setdefault("e", [])
+
+    found = facts(body)
+    assert list(found.writes) == ["a", "b", "c", "status", "d", "n", "e"]
+    assert found.reads == {"n": False, "e": True}
+    assert not found.open
+    assert not any(write.sure for write in found.as_writes())
+
+
+@pytest.mark.parametrize("name", ["escalate", "halt"])
+def test_requests(name: str) -> None:
+    def escalates(ctx):
+        ctx.actions.escalate = True
+
+    def halts(ctx):
+        ctx.actions.halt = "why"
+
+    def neither(ctx):
+        ctx.actions.escalate = False
+        ctx.actions.halt = None
+        return ctx.actions.escalate
+
+    yes, no = (escalates, halts) if name == "escalate" else (halts, escalates)
+    assert (facts(yes).escalates, facts(yes).halts) == (name == "escalate", name == "halt")
+    assert (facts(no).escalates, facts(no).halts) == (name != "escalate", name != "halt")
+    assert (facts(neither).escalates, facts(neither).halts) == (False, False)
+
+
+def test_what_is_known_to_be_harmless() -> None:
+    async def body(ctx):
+        await ctx.emit({"at": ctx.iteration, "run": ctx.run_id})
+        return ctx.deps, ctx.attempt, ctx.node
+
+    assert not facts(body).open
+
+
+def test_names_of_constants_and_closures() -> None:
+    local = "local"
+
+    def body(ctx):
+        return ctx.state[STATUS], ctx.state[local]
+
+    assert facts(body).reads == {"status": False, "local": False}
+
+
+def test_a_name_that_the_body_assigns_is_no_constant() -> None:
+    def body(ctx):
+        for STATUS in ("a", "b"):  # noqa: N806
+            other(ctx.state[STATUS])
+
+    assert facts(body).open
+    assert not facts(body).reads
+
+
+def test_what_makes_a_contract_open_says_why() -> None:
+    def computed(ctx):
+        return ctx.state["a" + str(NUMBER)]
+
+    def handed_on(ctx):
+        return other(ctx)
+
+    def state_handed_on(ctx):
+        return other(ctx.state)
+
+    def renamed(ctx):
+        state = ctx.state
+        return state
+
+    def iterated(ctx):
+        return list(ctx.state)
+
+    def everything(ctx):
+        return ctx.state.items()
+
+    def actions_handed_on(ctx):
+        return other(ctx.actions)
+
+    def delta(ctx):
+        ctx.actions.state_delta["a"] = 1
+
+    def dynamic_update(ctx):
+        ctx.state.update(other())
+
+    def unpacked(ctx):
+        ctx.state.update({**other(), "a": 1})
+
+    def dynamic_attribute(ctx):
+        return getattr(ctx, "state")
+
+    def number_key(ctx):
+        return ctx.state[NUMBER]
+
+    for func in (
+        computed, handed_on, state_handed_on, renamed, iterated, everything, actions_handed_on, delta, dynamic_update,
+        unpacked, dynamic_attribute, number_key,
+    ):  # fmt: skip
+        assert facts(func).open, func.__name__
+        assert all(reason for reason in facts(func).open)
+    assert list(facts(handed_on).open) == ["it hands `ctx` on"]
+
+
+def test_source_that_cannot_be_read_is_open() -> None:
+    scope: dict[str, Callable[..., object]] = {}
+    exec("def made(ctx): return 1", scope)
+    assert list(facts(scope["made"]).open) == ["its source cannot be read"]
+    assert facts(functools.partial(other, 1)).open
+
+
+def test_a_lambda_and_a_decorated_function() -> None:
+    quick = lambda ctx: ctx.state["a"]  # noqa: E731
+
+    def logged(func):
+        @functools.wraps(func)
+        def inner(*args, **kwargs):
+            return func(*args, **kwargs)
+
+        return inner
+
+    @logged
+    def body(ctx):
+        return ctx.state["b"]
+
+    assert facts(quick).reads == {"a": False}
+    assert facts(body).reads == {"b": False}
+
+
+def test_a_method_and_a_callable_object() -> None:
+    class Poller:
+        def poll(self, ctx):
+            ctx.state["seen"] = ctx.state["status"]
+
+        def __call__(self, ctx):
+            return ctx.state["status"]
+
+    assert facts(Poller().poll).reads == {"status": False}
+    assert list(facts(Poller().poll).writes) == ["seen"]
+    assert facts(Poller()).reads == {"status": False}
+
+
+def test_declarations_come_before_the_source() -> None:
+    def body(ctx):
+        ctx.state["b"] = ctx.state["a"]
+
+    inferred = FunctionAgent("inferred", body).contract
+    assert ([read.key for read in inferred.reads], [write.key for write in inferred.writes]) == (["a"], ["b"])
+    declared = FunctionAgent("declared", body, reads=["c?"], writes={"d": int}).contract
+    assert [(read.key, read.optional) for read in declared.reads] == [("c", True)]
+    assert [(write.key, write.sure, write.type.text) for write in declared.writes] == [("d", True, "int")]
+    assert not declared.open
