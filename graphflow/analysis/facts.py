@@ -56,7 +56,9 @@ class Facts:
     @cached_property
     def uses(self) -> Sequence[Use]:
         """Every read of the flow, in canonical order; what graphflow reads for itself is left out."""
-        return [Use(node, read) for node in self.graph.nodes.values() for read in node.contract.reads if not read.implicit]
+        return [
+            Use(node, read) for node in self.graph.nodes.values() for read in node.contract.reads if not read.implicit
+        ]
 
     @cached_property
     def writes(self) -> Sequence[tuple[Node, Write]]:
@@ -170,7 +172,9 @@ class Facts:
     def own_write(self, node_id: str, key: str) -> bool:
         """Say whether, before the node, its own parallel branch surely wrote `key` itself."""
         reaching = self.reaching(node_id, key)
-        return bool(reaching) and self.surely(node_id, key) and all(self._same_branch(node_id, d, key) for d in reaching)
+        return (
+            bool(reaching) and self.surely(node_id, key) and all(self._same_branch(node_id, d, key) for d in reaching)
+        )
 
     def _same_branch(self, node_id: str, definition: Definition, key: str) -> bool:
         regions = {self.strands.meeting(node_id, other.node) for other in self.beside(node_id, key)}

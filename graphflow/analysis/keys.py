@@ -74,7 +74,9 @@ class KeyFlow:
         names: dict[str, None] = {}
         definitions: list[Definition] = []
         for node in graph.nodes.values():
-            names.update(dict.fromkeys([read.key for read in node.contract.reads] + [w.key for w in node.contract.writes]))
+            names.update(
+                dict.fromkeys([read.key for read in node.contract.reads] + [w.key for w in node.contract.writes])
+            )
             for write in node.contract.writes:
                 definitions.append(Definition(len(definitions), node.id, write.key, write.type, write.sure))
         self.key_bit: dict[str, int] = {name: 1 << index for index, name in enumerate(names)}
@@ -145,7 +147,11 @@ class KeyFlow:
             escalated = edge.label in (ESCALATE, POSSIBLE_ESCALATE)
             branches.setdefault(self.strands.branch(node.region, edge.source), []).append((escalated, bits))
         if label in (ESCALATE, POSSIBLE_ESCALATE):
-            ways = [self._unite(node, self._choose(branches, name)) for name in branches if any(e for e, _ in branches[name])]
+            ways = [
+                self._unite(node, self._choose(branches, name))
+                for name in branches
+                if any(e for e, _ in branches[name])
+            ]
             return _exclusive(ways)
         normal = {name: [bits for escalated, bits in ways if not escalated] for name, ways in branches.items()}
         return self._unite(node, {name: _exclusive(ways) for name, ways in normal.items() if ways})

@@ -45,7 +45,9 @@ class Strands:
         node = self._graph.nodes[node_id]
         strand = self._of_region[node.region]
         own = node_id.startswith(f"{node.region}#")
-        return strand if own or self._graph.regions[node.region].kind != "parallel" else (*strand, (node.region, node_id))
+        return (
+            strand if own or self._graph.regions[node.region].kind != "parallel" else (*strand, (node.region, node_id))
+        )
 
     def branch(self, parallel: str, node_id: str) -> str:
         """Name the branch of a parallel region that a node is in ("" for its fork and join)."""

@@ -117,7 +117,9 @@ def _diagnostic(graph: Graph, rule: Rule, finding: Finding, settings: Settings) 
     declaration = _declaration(graph, node)
     severity: Severity = finding.severity or rule.severity
     related = tuple(
-        replace(place, origin=origin.origin) if place.origin is None and (origin := _declaration(graph, place.node)) else place
+        replace(place, origin=origin.origin)
+        if place.origin is None and (origin := _declaration(graph, place.node))
+        else place
         for place in finding.related
     )
     return Diagnostic(

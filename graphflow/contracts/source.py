@@ -18,6 +18,7 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from graphflow.contracts.contract import Read, Write
 
@@ -127,10 +128,14 @@ class _Body:
                     self._read(key, parent, optional=self._is_caught(parent))
                 if not isinstance(mode, ast.Load):
                     self._write(key, parent)
-            case ast.Attribute(attr=method) if isinstance(call := self.parents.get(parent), ast.Call) and call.func is parent:
+            case ast.Attribute(attr=method) if (
+                isinstance(call := self.parents.get(parent), ast.Call) and call.func is parent
+            ):
                 if not self._method(method, call):
                     self._unknown(parent)
-            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()]) if (key := _key(left, self.constants)) is not None:
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()]) if (
+                key := _key(left, self.constants)
+            ) is not None:
                 self._read(key, parent, optional=True)
             case _:
                 self._unknown(parent)
@@ -185,7 +190,7 @@ class _Body:
         around = self._statements(place)
         return any(
             isinstance(outer, ast.Try) and inner in outer.body and any(_catches(handler) for handler in outer.handlers)
-            for inner, outer in zip(around, around[1:], strict=False)
+            for inner, outer in pairwise(around)
         )
 
 

@@ -148,7 +148,9 @@ class Explorer:
                     both = key in changed and joined[key] and value
                     if both and key not in self.merged:
                         self.races.add((path, key))
-                    joined[key] = joined[key] | value if key in changed or key in self.merged and key in joined else value
+                    joined[key] = (
+                        joined[key] | value if key in changed or (key in self.merged and key in joined) else value
+                    )
                 changed |= delta.keys()
             done.add((frozenset(joined.items()), any(escalated for _, escalated in ways)))
         return done
@@ -165,7 +167,9 @@ class Explorer:
                 states = {self._read(path, loop.reads, after) for after in states}
                 ended |= states
             if iteration == loop.bound:
-                states = {s for s, _ in self.run(loop.exhausted, path, states)} if loop.exhausted is not None else states
+                states = (
+                    {s for s, _ in self.run(loop.exhausted, path, states)} if loop.exhausted is not None else states
+                )
                 ended |= states
             states = {_map(after, lambda origin: Origin(origin.writer, origin.round | {path})) for after in states}
         keys = (loop.exit_key,) if loop.exit_key else ()
@@ -249,7 +253,8 @@ def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterat
 
 
 def _came_round(origin: Origin, reader: str) -> bool:
-    return any(reader == loop or (f"{reader}/".startswith(f"{loop}/")) for loop in origin.round if origin.writer.startswith(f"{loop}/"))
+    """Whether a loop that holds both the write and the reader (its own test included) has gone round in between."""
+    return any(f"{reader}/".startswith(f"{loop}/") and origin.writer.startswith(f"{loop}/") for loop in origin.round)
 
 
 def _meeting(explorer: Explorer, reader: str, writer: str) -> str:

@@ -34,15 +34,15 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
     "GF107": ('e = ParallelAgent("e", [])  # here', "e", "", None, "warning"),
     "GF201": ('a = LlmAgent(name="a", instruction="{topic}")  # here', "a", "inputs={}", "topic", "error"),
     "GF202": (
-        'w = LlmAgent(name="w", instruction="x", output_key="k")\n'
-        'c = ConditionalAgent("c", when=key("v"), then=w)\n'
-        'r = LlmAgent(name="r", instruction="{k}")  # here',
+        ('w = LlmAgent(name="w", instruction="x", output_key="k")\n'
+         'c = ConditionalAgent("c", when=key("v"), then=w)\n'
+         'r = LlmAgent(name="r", instruction="{k}")  # here'),
         'SequentialAgent("s", [c, r])', 'inputs={"v": bool}', "k", "error",
     ),
     "GF203": ('a = LlmAgent(name="a", instruction="x", output_key="k")  # here', "a", "outputs=[]", "k", "warning"),
     "GF205": (
-        'w = LlmAgent(name="w", instruction="{c}", output_key="d")  # here\n'
-        'c = LlmAgent(name="c", instruction="{d}", output_key="c")',
+        ('w = LlmAgent(name="w", instruction="{c}", output_key="d")  # here\n'
+         'c = LlmAgent(name="c", instruction="{d}", output_key="c")'),
         'LoopAgent("l", [w, c], max_iterations=2)', "inputs={}", "c", "error",
     ),
     "GF208": ('a = LlmAgent(name="a", instruction="x")', "a", 'inputs={"topic": str}', "topic", "warning"),
@@ -51,8 +51,8 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'ConditionalAgent("c", when=key("v"), then=w)', 'inputs={"v": bool}, outputs=["k"]', "k", "error",
     ),
     "GF301": (
-        'a = LlmAgent(name="a", instruction="x", output_key="k")\n'
-        'b = LlmAgent(name="b", instruction="x", output_key="k")  # here',
+        ('a = LlmAgent(name="a", instruction="x", output_key="k")\n'
+         'b = LlmAgent(name="b", instruction="x", output_key="k")  # here'),
         'ParallelAgent("p", [a, b])', "", "k", "error",
     ),
     "GF302": (
@@ -167,7 +167,9 @@ def test_a_comment_names_the_codes_it_means(tmp_path: Path) -> None:
 
 
 def test_a_comment_speaks_for_all_lines_of_a_call(tmp_path: Path) -> None:
-    text = 'a = LlmAgent(  # graphflow: ignore[GF203] kept\n    name="a",\n    instruction="x",\n    output_key="k",\n)\n'
+    text = (
+        'a = LlmAgent(  # graphflow: ignore[GF203] kept\n    name="a",\n    instruction="x",\n    output_key="k",\n)\n'
+    )
     assert load(tmp_path, text + "flow = Flow(a, outputs=[])")[0].check().codes == []
 
 

@@ -51,7 +51,11 @@ def test_keyword_only_and_positional_only_parameters() -> None:
     def mixed(first: int, /, second: int, *, third: int = 1) -> None: ...
 
     signature = signature_of(mixed)
-    assert [(p.name, p.positional) for p in signature.parameters] == [("first", True), ("second", False), ("third", False)]
+    assert [(p.name, p.positional) for p in signature.parameters] == [
+        ("first", True),
+        ("second", False),
+        ("third", False),
+    ]
     assert [read.optional for read in signature.reads] == [False, False, True]
 
 

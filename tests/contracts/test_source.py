@@ -186,7 +186,7 @@ def test_what_makes_a_contract_open_says_why() -> None:
 
     def renamed(ctx):
         state = ctx.state
-        return state
+        other(state)
 
     def iterated(ctx):
         return list(ctx.state)
@@ -207,7 +207,7 @@ def test_what_makes_a_contract_open_says_why() -> None:
         ctx.state.update({**other(), "a": 1})
 
     def dynamic_attribute(ctx):
-        return getattr(ctx, "state")
+        return getattr(ctx, STATUS)
 
     def number_key(ctx):
         return ctx.state[NUMBER]

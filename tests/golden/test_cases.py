@@ -53,10 +53,9 @@ def findings_text(flow: Flow) -> str:
 def run_text(flow: Flow, inputs: dict[str, object]) -> str:
     """Run once, whatever the findings, and write what became of it."""
     try:
-        result: Result = flow.run_sync(inputs, check="off")
+        result = flow.run_sync(inputs, check="off")
     except RunFailed as error:
-        assert isinstance(error.result, Result)
-        result = error.result
+        result = typing.cast(Result, error.result)
     return "\n".join(_run_lines(result))
 
 

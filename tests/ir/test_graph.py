@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -117,7 +118,8 @@ def test_the_same_program_gives_the_same_text() -> None:
 
 
 def test_ids_are_paths_of_names_and_tell_places_apart() -> None:
-    twice = SequentialAgent("s", [stage("a"), stage("a"), SequentialAgent("t", [stage("a")]), SequentialAgent("t", [stage("a")])])
+    inner = [SequentialAgent("t", [stage("a")]) for _ in range(2)]
+    twice = SequentialAgent("s", [stage("a"), stage("a"), *inner])
     ids = [id_ for id_ in Flow(twice).graph.nodes if not id_.startswith("@")]
     assert ids == ["s/a", "s/a#2", "s/t/a", "s/t#2/a"]
     assert [agent_path(id_) for id_ in ids] == ids
@@ -133,11 +135,13 @@ print(everything().check())
 
 
 def test_the_text_is_the_same_in_every_process() -> None:
-    root = os.getcwd()
+    root = str(Path.cwd())
     texts = set()
     for seed in ("0", "1", "42"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root}
-        done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
         texts.add(done.stdout)
     assert len(texts) == 1
     assert print_graph(everything().graph) in texts.pop()

@@ -156,7 +156,9 @@ flow = Flow(c, inputs={"v": bool}, outputs=["k"])
             message = f"no stage writes the output `{key}`"
             if reaching:
                 message = f"some path to the end does not write the output `{key}`"
-            help_ = f"write it on the other path too, or declare it optional: `{key}?`" if reaching else f"write `{key}`"
+            help_ = (
+                f"write it on the other path too, or declare it optional: `{key}?`" if reaching else f"write `{key}`"
+            )
             yield Finding(
                 end,
                 message,

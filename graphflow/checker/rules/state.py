@@ -106,7 +106,7 @@ flow = Flow(SequentialAgent("s", [
         elif near is not None:
             help_ = f"did you mean `{near}`?"
         elif closed:
-            help_ = f'write it before `{reader}`, declare it as an input, or read it as `{{{key}?}}`'
+            help_ = f"write it before `{reader}`, declare it as an input, or read it as `{{{key}?}}`"
         else:
             severity = "warning"
         return Finding(

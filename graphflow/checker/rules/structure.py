@@ -109,13 +109,17 @@ class InvalidName(Rule):
         for path, declaration in facts.graph.declarations.items():
             name = declaration.name
             if name in RESERVED:
-                yield Finding(path, f"the name `{name}` is reserved", help=f"choose another, such as `{name.lower()}_agent`")
+                yield Finding(
+                    path, f"the name `{name}` is reserved", help=f"choose another, such as `{name.lower()}_agent`"
+                )
             elif not name.isidentifier():
                 yield Finding(path, f"the name {name!r} is no identifier", help=f"use `{_identifier(name)}`")
 
 
 def _identifier(name: str) -> str:
-    cleaned = "".join(character if character.isidentifier() or character.isdigit() else "_" for character in name.strip())
+    cleaned = "".join(
+        character if character.isidentifier() or character.isdigit() else "_" for character in name.strip()
+    )
     cleaned = cleaned[:40] or "agent"
     return cleaned if cleaned.isidentifier() and not iskeyword(cleaned) else f"agent_{cleaned}"
 
