@@ -84,10 +84,17 @@ class KeyFlow:
         self.unknown: dict[str, int] = {name: 1 << (len(definitions) + index) for index, name in enumerate(names)}
         self.of_key: dict[str, int] = dict(self.unknown)
         self._of_node: dict[str, list[Definition]] = {}
+        self._of_key: dict[str, list[Definition]] = {}
         self._at: dict[str, Bits] = {}
+        self._at_the_same_time: dict[int, int] = {}
         for definition in definitions:
             self.of_key[definition.key] |= 1 << definition.index
             self._of_node.setdefault(definition.node, []).append(definition)
+            self._of_key.setdefault(definition.key, []).append(definition)
+
+    @cached_property
+    def _anything(self) -> int:
+        return reduce(or_, self.unknown.values(), 0)
 
     @property
     def top(self) -> Bits:
@@ -179,7 +186,7 @@ class KeyFlow:
         if edge.label in (ESCALATE, POSSIBLE_ESCALATE) and not node.contract.answers_when_escalating:
             return Bits(sure, reach, over)
         if node.contract.open:
-            reach |= reduce(or_, self.unknown.values(), 0)
+            reach |= self._anything
         for definition in self._of_node.get(node.id, ()):
             own = 1 << definition.index
             if definition.sure:
@@ -202,10 +209,12 @@ class KeyFlow:
 
     def _beside(self, definition: Definition) -> int:
         """The writes of the same key that may happen at the same time."""
-        if not self.strands.of(definition.node):
-            return 0
-        others = (other for other in self.definitions if other.key == definition.key)
-        return reduce(or_, (1 << o.index for o in others if self.strands.concurrent(o.node, definition.node)), 0)
+        found = self._at_the_same_time.get(definition.index)
+        if found is None:
+            others = self._of_key[definition.key] if self.strands.of(definition.node) else ()
+            beside = (1 << o.index for o in others if self.strands.concurrent(o.node, definition.node))
+            found = self._at_the_same_time[definition.index] = reduce(or_, beside, 0)
+        return found
 
 
 def _exclusive(ways: list[Bits]) -> Bits:
