@@ -121,7 +121,8 @@ STATE = ("GF201", "GF202", "GF205", "GF302")
 
 
 def assert_agrees(program: Program) -> None:
-    report = program.flow().check()
+    flow = program.flow()
+    report = flow.check()
     wanted = program.expected()
     found: dict[tuple[str, str], set[str]] = {}
     for finding in report:
@@ -130,6 +131,9 @@ def assert_agrees(program: Program) -> None:
     assert {place: frozenset(codes) for place, codes in found.items()} == wanted.findings
     places = [finding for finding in report if finding.code in STATE]
     assert len(places) == len({(f.code, f.node, f.key) for f in places}), "one finding per read and code"
+    written = {write.key for node in flow.graph.nodes.values() for write in node.contract.writes}
+    soft = {f.key for f in report if f.code == "GF201" and f.severity == "warning"}
+    assert soft == {f.key for f in report if f.code == "GF201" and program.open and f.key not in written}
     races = {(f.message.rpartition("`")[0].rpartition("`")[2], f.key) for f in report if f.code == "GF301"}
     assert races == wanted.races
     assert {f.key for f in report if f.code == "GF211"} == wanted.missing

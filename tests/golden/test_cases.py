@@ -95,7 +95,7 @@ def actual(text: str, name: str) -> str:
 def test_case(path: Path, request: pytest.FixtureRequest) -> None:
     text = path.read_text(encoding="utf-8")
     now = actual(text, path.name)
-    if request.config.getoption("--update-data"):
+    if request.config.getoption("--update-data", default=False):
         path.write_text(now, encoding="utf-8")
     else:
         assert now == text
