@@ -103,6 +103,8 @@ flow = Flow(SequentialAgent("s", [
             help_, severity = f'seeded elsewhere? declare it: inputs={{"{key}": ...}}', "warning"
         elif elsewhere:
             help_ = f"`{key}` is written by `{agent_path(elsewhere[0].node)}`, which does not run before `{reader}`"
+        elif facts.writers(key):
+            help_ = f"`{reader}` itself writes `{key}`, but reads it first: read it as `{{{key}?}}` or declare it as an input"
         elif near is not None:
             help_ = f"did you mean `{near}`?"
         elif closed:
@@ -116,7 +118,7 @@ flow = Flow(SequentialAgent("s", [
             help_,
             written_at(elsewhere),
             severity="warning" if severity == "warning" else None,
-            absorbs=(("GF203", near), ("GF208", near)) if near is not None and not elsewhere else (),
+            absorbs=(("GF203", near), ("GF208", near)) if near is not None and not facts.writers(key) else (),
         )
 
 
