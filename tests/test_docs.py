@@ -39,9 +39,7 @@ def broken_links(page: Path, text: str) -> list[str]:
     return [target for target in targets if "://" not in target and not (page.parent / target).exists()]
 
 
-@pytest.mark.parametrize(
-    "page", WITH_PYTHON, ids=name_of
-)
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=name_of)
 def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader who copies the blocks of a page in order gets no error."""
     module = ModuleType("page")
