@@ -84,13 +84,10 @@ class KeyFlow:
         self.unknown: dict[str, int] = {name: 1 << (len(definitions) + index) for index, name in enumerate(names)}
         self.of_key: dict[str, int] = dict(self.unknown)
         self._of_node: dict[str, list[Definition]] = {}
-        self._of_key: dict[str, list[Definition]] = {}
         self._at: dict[str, Bits] = {}
-        self._at_the_same_time: dict[int, int] = {}
         for definition in definitions:
             self.of_key[definition.key] |= 1 << definition.index
             self._of_node.setdefault(definition.node, []).append(definition)
-            self._of_key.setdefault(definition.key, []).append(definition)
 
     @cached_property
     def _anything(self) -> int:
@@ -192,9 +189,9 @@ class KeyFlow:
             if definition.sure:
                 sure |= self.key_bit[definition.key]
             if definition.sure and definition.key not in self.merged:
-                gone = self.of_key[definition.key] & ~self._beside(definition)
+                gone = self.of_key[definition.key]
                 reach &= ~gone
-                over |= gone
+                over |= gone & ~self._anything
             reach |= own
             over &= ~own
         return Bits(sure, reach, over)
@@ -206,15 +203,6 @@ class KeyFlow:
         if isinstance(node, LoopHeader):
             return ()
         return [read.key for read in node.contract.reads if not read.optional]
-
-    def _beside(self, definition: Definition) -> int:
-        """The writes of the same key that may happen at the same time."""
-        found = self._at_the_same_time.get(definition.index)
-        if found is None:
-            others = self._of_key[definition.key] if self.strands.of(definition.node) else ()
-            beside = (1 << o.index for o in others if self.strands.concurrent(o.node, definition.node))
-            found = self._at_the_same_time[definition.index] = reduce(or_, beside, 0)
-        return found
 
 
 def _exclusive(ways: list[Bits]) -> Bits:

@@ -283,3 +283,17 @@ def test_reads_beside_a_concurrent_write_by_what_they_find(tmp_path: Path) -> No
     optional = only(load(tmp_path, text % ("?", "{}"))[0].check(), "GF302")
     assert optional.severity == "warning"
     assert "earlier value" not in optional.message
+
+
+def test_an_open_contract_in_a_branch_is_seen_after_the_join(tmp_path: Path) -> None:
+    text = """
+    @agent
+    def opaque(ctx): print(ctx.state)
+    @agent
+    def use(k: int) -> None: ...
+    other = LlmAgent(name="other", instruction="x")
+    flow = Flow(SequentialAgent("s", [ParallelAgent("p", [opaque, other]), use]), inputs={"k": str})
+    """
+    assert "GF401" not in load(tmp_path, text)[0].check().codes
+    silent = text.replace("[opaque, other]", "[other]")
+    assert "GF401" in load(tmp_path, silent)[0].check().codes
