@@ -80,6 +80,8 @@ flow = Flow(count, keys=[Key("n", int)])
                     found = type_of(declared.type)
                     yield self._finding(node, read.key, f"declared as {found.text}", read.type.text, ())
                 continue
+            if facts.unknown(node, read.key):
+                continue
             wrong = [d for d in facts.reaching(node, read.key) if not assignable(d.type, read.type)]
             if wrong:
                 places = tuple(
