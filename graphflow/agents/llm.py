@@ -161,5 +161,5 @@ class ModelBody:
         except TypeMismatch as error:
             shown = text if len(text) <= 120 else text[:117] + "..."
             raise ModelError(
-                f"`{self.node}`: the model's answer is no {type_.text}: {error}; it said {shown!r}; nothing was stored"
+                f"`{self.node}`: the model's answer does not fit: {error}; it said {shown!r}; nothing was stored"
             ) from error

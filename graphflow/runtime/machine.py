@@ -32,6 +32,7 @@ from graphflow.ir.nodes import (
     Join,
     LoopHeader,
     Task,
+    agent_path,
 )
 from graphflow.runtime import decisions
 from graphflow.runtime.commits import checked_delta, missing_output
@@ -215,7 +216,7 @@ class Machine:
         self._ledger.record(TaskFailed(node.id, frame.turns, 1, type(error).__name__, str(error)))
         if self._ending is None:
             self.error = error
-            self._end("failed", f"{type(error).__name__} at {node.id}: {error}")
+            self._end("failed", _reason(agent_path(node.id), error))
 
     def _abort(self, event: Abort) -> None:
         if self._ending is not None and event.error is not None:
@@ -320,7 +321,7 @@ class Machine:
         if branch.halt is None:
             value = decisions.subject_value(branch, state.read)
             raise RouteError(
-                f"`{node.id}`: no case matches {branch.subject} = {value!r}, and there is no default; "
+                f"`{agent_path(node.id)}`: no case matches {branch.subject} = {value!r}, and there is no default; "
                 f"add the case or default=PASS",
                 node=node.id,
                 value=value,
@@ -385,3 +386,9 @@ class Machine:
         self._ledger.record(LoopTurned(node.id, frame.turns, reason))
         frame.parent.reasons[node.index] = reason
         self._edges.leave(frame, node, label, state)
+
+
+def _reason(agent: str, error: BaseException) -> str:
+    """Say why a run failed; most messages name the agent already."""
+    where = "" if f"`{agent}`" in str(error) else f" at `{agent}`"
+    return f"{type(error).__name__}{where}: {error}"

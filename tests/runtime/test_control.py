@@ -241,7 +241,7 @@ async def test_a_failing_branch_cancels_its_siblings() -> None:
     result = caught.value.result
     assert ended == ["cancelled"]
     assert isinstance(caught.value.__cause__, KeyError)
-    assert result.reason == "KeyError at s/p/fails: 'no'"
+    assert result.reason == "KeyError at `s/p/fails`: 'no'"
     assert [event.kind for event in result.events][-1] == "failed"
     assert result.state == {"trace": []}
 
