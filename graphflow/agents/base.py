@@ -15,9 +15,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationError
 
 from graphflow.contracts.contract import Origin
 from graphflow.errors import closest
@@ -145,22 +145,38 @@ def _cloned(value: object) -> object:
 def _explain(kind: type[BaseModel], error: ValidationError) -> str:
     lines = []
     for fault in error.errors(include_url=False):
-        field = str(fault["loc"][0]) if fault["loc"] else "?"
+        field = str(fault["loc"][0]) if fault["loc"] else ""
         if fault["type"] == "extra_forbidden":
             near = closest(field, kind.model_fields)
             hint = f"; did you mean `{near}`" if near else f"; it takes {', '.join(kind.model_fields)}"
             lines.append(f"no parameter `{field}`{hint}")
         elif fault["type"] == "missing":
             lines.append(f"parameter `{field}` is missing")
+        elif not field:
+            lines.append(_reason(fault))
         else:
             lines.append(f"parameter `{field}`: {_short(fault)}")
     return f"{kind.__name__}: " + "; ".join(dict.fromkeys(lines))
 
 
+def _reason(fault: Any) -> str:
+    return str(fault.get("ctx", {}).get("error", "")) or str(fault["msg"])
+
+
 def _short(fault: Any) -> str:
-    reason = str(fault.get("ctx", {}).get("error", "")) or str(fault["msg"])
-    value = repr(fault.get("input"))
+    reason, value = _reason(fault), repr(fault.get("input"))
     return reason if reason.endswith(value) else f"{reason}, got {value if len(value) <= 80 else value[:77] + '...'}"
+
+
+def _made(value: object) -> object:
+    if isinstance(value, Agent):
+        return value
+    hint = "; make one with @agent" if callable(value) else ""
+    raise ValueError(f"takes agents{hint}")
+
+
+Child = Annotated[Agent, BeforeValidator(_made)]
+"""An agent inside another: an object, never made from plain data."""
 
 
 def caller_origin() -> Origin | None:

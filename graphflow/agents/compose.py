@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from graphflow import conditions
-from graphflow.agents.base import Agent
+from graphflow.agents.base import Agent, Child
 from graphflow.conditions import Condition, Is, Ref, as_condition, key
 from graphflow.contracts.contract import Contract, Write
 from graphflow.contracts.template import condition_reads, template_reads
@@ -43,7 +43,7 @@ class _Composite(Agent):
 
     positional: ClassVar[tuple[str, ...]] = ("name", "sub_agents")
 
-    sub_agents: tuple[Agent, ...] = ()
+    sub_agents: tuple[Child, ...] = ()
 
     def children(self) -> Iterator[Agent]:
         """Yield the sub-agents, in order."""
@@ -133,7 +133,7 @@ class LoopAgent(_Composite):
     max_iterations: int | None = Field(default=None, strict=True)
     until: Any = None
     exit_key: str | None = None
-    on_exhausted: Literal["continue", "fail"] | Agent = "continue"
+    on_exhausted: Literal["continue", "fail"] | Child = "continue"
 
     if TYPE_CHECKING:  # type checkers see what may be given without a name
 
@@ -215,11 +215,11 @@ class ConditionalAgent(Agent):
     title: ClassVar[str] = "conditional"
 
     on: Any = None
-    cases: dict[Any, Agent | _Pass] = Field(default_factory=dict)
-    default: Agent | _Pass | None = None
+    cases: dict[Any, Child | _Pass] = Field(default_factory=dict)
+    default: Child | _Pass | None = None
     when: Any = None
-    then: Agent | _Pass | None = None
-    otherwise: Agent | _Pass | None = None
+    then: Child | _Pass | None = None
+    otherwise: Child | _Pass | None = None
 
     if TYPE_CHECKING:  # type checkers see what may be given without a name
 
