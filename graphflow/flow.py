@@ -20,6 +20,7 @@ from uuid import uuid4
 
 import anyio
 import sniffio
+from anyio.streams.memory import MemoryObjectSendStream
 from pydantic import BaseModel
 
 from graphflow.agents.base import Agent, caller_origin
@@ -35,6 +36,7 @@ from graphflow.models import resolve_model
 from graphflow.models.base import Model
 from graphflow.passes import run_passes
 from graphflow.render import draw_graph, render_graph
+from graphflow.runtime.detached import Detached
 from graphflow.runtime.journal import Journal
 from graphflow.runtime.machine import Machine
 from graphflow.runtime.plan import Plan, compile_plan
@@ -216,31 +218,32 @@ class Flow:
             Nothing is raised. Leaving the iterator (close it, best with `contextlib.aclosing`) cancels the run.
         """
         send, receive = anyio.create_memory_object_stream[Event](64)
+        run = Detached(partial(self._produce, send, inputs, options))
         ended = False
+        try:
+            async for event in receive:
+                ended = event.terminal
+                yield event
+                if ended:
+                    break
+        finally:
+            if not ended:
+                run.cancel()
+            receive.close()
+            await run.ended()
 
-        async def produce() -> None:
-            async with send:
-                try:
-                    await self.run(inputs, on_event=send.send, **options)
-                except RunFailed:
-                    pass
-                except (GraphflowError, TypeError) as error:
-                    reason = f"{type(error).__name__}: {error}"
-                    await send.send(
-                        Event("failed", options.get("run_id") or "", data={"reason": reason, "error": error})
-                    )
-
-        async with anyio.create_task_group() as group, receive:
-            group.start_soon(produce)
+    async def _produce(
+        self, send: MemoryObjectSendStream[Event], inputs: Mapping[str, Any] | None, options: Mapping[str, Any]
+    ) -> None:
+        """Run for a stream: everything becomes an event, nothing is raised."""
+        with send:
             try:
-                async for event in receive:
-                    ended = event.terminal
-                    yield event
-                    if ended:
-                        break
-            except GeneratorExit:
-                pass  # raised where the iterator is closed; it must not reach the group, which would wrap it
-            group.cancel_scope.cancel()
+                await self.run(inputs, on_event=send.send, **options)
+            except (RunFailed, anyio.BrokenResourceError):
+                pass  # the terminal event is sent already, or nobody listens any more
+            except (GraphflowError, TypeError) as error:
+                data = {"reason": f"{type(error).__name__}: {error}", "error": error}
+                await send.send(Event("failed", options.get("run_id") or "", data=data))
 
     def _refuse(self, check: CheckMode) -> None:
         if check not in ("error", "warning", "off"):

@@ -97,6 +97,10 @@ class Facts:
             known ^= lowest
         return found
 
+    def unreachable(self, node_id: str) -> bool:
+        """Say whether no path leads to the node: what is before it never ends."""
+        return self.flow.at(node_id).sure == self.flow.top.sure
+
     def surely(self, node_id: str, key: str) -> bool:
         """Say whether `key` has a value on every path to the node."""
         return key in self.flow.key_bit and bool(self.flow.at(node_id).sure & self.flow.key_bit[key])

@@ -131,7 +131,9 @@ class KeyFlow:
             return self._at_header(node, label, into)
         if isinstance(node, Join) and not node.exclusive:
             return self._concurrent(node, label, into)
-        return _exclusive([bits for _, bits in into]) if into else Bits(0, 0, 0)
+        if not into:
+            return Bits(0, 0, 0) if node.id == self.graph.entry else self.top
+        return _exclusive([bits for _, bits in into])
 
     def _at_header(self, node: LoopHeader, label: str, into: Inflow[Bits]) -> Bits:
         """What holds where an iteration begins (label `body`), where the test reads (""), and where the loop ends."""

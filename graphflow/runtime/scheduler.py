@@ -230,6 +230,10 @@ class Driver:
             return Failed(command.ticket, error)
         except SystemExit as error:
             return Failed(command.ticket, UsageError(f"the body called sys.exit({error.code!r}); raise an exception"))
+        except BaseException as error:
+            if isinstance(error, (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit)):
+                raise
+            return Failed(command.ticket, error)
         finally:
             services.open = False
         return Succeeded(command.ticket, delta, context.actions.escalate, context.actions.halt)

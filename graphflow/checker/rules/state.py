@@ -24,7 +24,7 @@ def required_reads(facts: Facts) -> Iterator[Use]:
     seen: set[tuple[str, str]] = set()
     for use in facts.uses:
         place = (use.node.id, use.read.key)
-        if isinstance(use.node, Exit) or use.read.optional or place in seen:
+        if isinstance(use.node, Exit) or use.read.optional or place in seen or facts.unreachable(use.node.id):
             continue
         seen.add(place)
         if not facts.unknown(*place):
