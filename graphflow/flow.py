@@ -207,8 +207,17 @@ class Flow:
         try:
             running = sniffio.current_async_library()
         except sniffio.AsyncLibraryNotFoundError:
-            return anyio.run(partial(self.run, inputs, **options))
+            return self._run_alone(partial(self.run, inputs, **options))
         raise UsageError(f"run_sync was called inside a running {running} event loop; use `await flow.run(...)` there")
+
+    @staticmethod
+    def _run_alone(run: Callable[[], Awaitable[Result]]) -> Result:
+        try:
+            return anyio.run(run)
+        except BaseExceptionGroup as group:
+            if group.subgroup(KeyboardInterrupt) is None:
+                raise
+            raise KeyboardInterrupt from group
 
     async def stream(self, inputs: Mapping[str, Any] | None = None, **options: Any) -> AsyncIterator[Event]:
         """Run the flow and yield its events; the arguments are those of `run`.

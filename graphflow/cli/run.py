@@ -11,6 +11,7 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict
 from typing import Any
 
@@ -57,11 +58,13 @@ def run(
     ]
     if len(asks) > 1:
         raise UsageError("standard input can be read only once; only one of --input and --message can be `-`")
-    loaded = load_one(target)
-    stdin = standard_input()
-    values = read_inputs(inputs, loaded.flow, stdin)
-    said = read_text(message, "the message", stdin) if message is not None else None
-    result = execute(ctx, loaded, values, message=said, models=_models(models))
+    # What the target prints belongs to a person; the JSON on standard output belongs to a program.
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        loaded = load_one(target)
+        stdin = standard_input()
+        values = read_inputs(inputs, loaded.flow, stdin)
+        said = read_text(message, "the message", stdin) if message is not None else None
+        result = execute(ctx, loaded, values, message=said, models=_models(models))
     print_result(result, as_json=as_json)
     ctx.exit(EXIT_CODES[result.status])
 

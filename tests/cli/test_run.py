@@ -194,3 +194,21 @@ def test_help_and_version(call: Call) -> None:
         assert "Example" in page, command
         assert "graphflow" in page, command
     assert call("chekc").exit_code == 2
+
+
+def test_json_stays_json_whatever_the_target_prints(project: Path, program: Program) -> None:
+    """What a module and a stage print goes to standard error."""
+    (project / "loud.py").write_text(
+        "from graphflow import Flow, agent\n"
+        "print('at import')\n"
+        "@agent(writes='a')\n"
+        "def shouts() -> int:\n"
+        "    print('in a stage')\n"
+        "    return 1\n"
+        "flow = Flow(shouts, inputs={}, outputs=['a'])\n",
+        encoding="utf-8",
+    )
+    result = program("run", "loud.py", "--json")
+    assert json.loads(result.stdout)["outputs"] == {"a": 1}
+    assert "at import" in result.stderr
+    assert "in a stage" in result.stderr
