@@ -11,9 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from graphflow.errors import ContractViolation
 from graphflow.runtime.journal import Choice, Record, RunStarted, TaskCommitted, Turns
 from graphflow.runtime.plan import Plan, PlanNode
 from graphflow.runtime.versions import Position, State, commit, initial_state, unite
+from graphflow.schema import Merge, TypeMismatch
+
+_TYPED = (Merge.append, Merge.extend, Merge.union, Merge.sum, Merge.max, Merge.min, Merge.last)
+"""Merges that give a value of the key's type if the updates have theirs."""
 
 
 class Ledger:
@@ -31,6 +36,7 @@ class Ledger:
         self.root = State({}, 0)
         self.records: list[Record] = []
         self._merges = {name: spec.merge for name, spec in plan.keys.items() if spec.merge is not None}
+        self._computed = [spec for spec in plan.keys.values() if spec.merge is not None and spec.merge not in _TYPED]
         self._count = 0
 
     @property
@@ -74,6 +80,7 @@ class Ledger:
             ContractViolation: a merge cannot combine what was written; nothing was appended.
         """
         after = commit(base, delta, position, node.id, self._merges, self._count)
+        self._check(after, base, node)
         self.record(TaskCommitted(node.id, turns, 1, delta, base.number, node.strand, position, escalate=escalate))
         if not node.strand:
             self.root = after
@@ -88,7 +95,23 @@ class Ledger:
         """
         taken = list({state.number: state for state in states}.values())
         after = unite(taken, self._merges, node.id, self._count)
+        self._check(after, taken[0], node)
         self.record(Choice(node.id, turns, tuple(state.number for state in taken), node.strand))
         if not node.strand:
             self.root = after
         return after
+
+    def _check(self, after: State, before: State, node: PlanNode) -> None:
+        """A merge that is the user's function may give anything: hold it to the key's type before it is recorded."""
+        for spec in self._computed:
+            version = after.versions.get(spec.name)
+            if version is None or version is before.versions.get(spec.name):
+                continue
+            try:
+                spec.validate(version.value)
+            except TypeMismatch as error:
+                raise ContractViolation(
+                    f"`{node.id}`: the merge of `{spec.name}` gave no {spec.type.text}: {error}; nothing was stored",
+                    node=node.id,
+                    key=spec.name,
+                ) from error

@@ -7,7 +7,7 @@ import gc
 import anyio
 import pytest
 
-from graphflow import Flow, FunctionAgent, LoopAgent, RunFailed, SequentialAgent
+from graphflow import Flow, FunctionAgent, Key, LoopAgent, RunFailed, SequentialAgent
 
 
 @pytest.mark.anyio
@@ -62,3 +62,14 @@ def test_nothing_is_said_about_what_an_endless_loop_never_reaches() -> None:
     flow = Flow(SequentialAgent("s", [LoopAgent("endless", [writer]), reader]), inputs={}, outputs=["y"])
 
     assert flow.check().codes == ["GF501"]
+
+
+def test_what_a_callable_merge_gives_is_held_to_the_type_of_the_key() -> None:
+    """A merge may be any function; a value of another type is never committed."""
+    writers = [FunctionAgent(name=name, func=lambda: 1, writes="n") for name in ("first", "second")]
+    flow = Flow(SequentialAgent("s", writers), keys=[Key("n", int, default=0, merge=lambda old, new: f"{old}{new}")])
+
+    with pytest.raises(RunFailed, match="the merge of `n` gave no int") as failure:
+        flow.run_sync()
+
+    assert failure.value.result.state == {"n": 0}
