@@ -166,7 +166,7 @@ class Builder:
             The agent's region.
         """
         region = self.here
-        node = Task(region.id, region.parent, contract, self.origin, kind, model, body)
+        node = Task(region.id, region.parent, contract, self.origin, kind, model, body=body)
         self.leaf(node)
         if region.escalation is not None and (contract.escalates or contract.open):
             region.edge(node.id, region.escalation, ESCALATE if contract.escalates else POSSIBLE_ESCALATE)

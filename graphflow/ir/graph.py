@@ -1,8 +1,9 @@
 """The graph IR itself: nodes, control edges, state edges and the tree of regions, held in one networkx multigraph.
 
 Invariants (checked by `verify`): one `Entry` and one `Exit`; edges join known nodes; without its back edges the graph is
-acyclic; a back edge ends at a `LoopHeader`; a `Branch` has exactly one edge for each arm; regions form a tree that holds
-each node once. Node order is canonical: topological, ties by declaration::
+acyclic; a back edge ends at a `LoopHeader`, or at the code of a custom agent; a `Branch` has edges for its arms and no
+others; the group of a fork ends at a join; regions form a tree that holds each node once. Node order is canonical:
+topological, ties by declaration::
 
     graph = build(flow_root, interface)
     [edge.target for edge in graph.out("invoice/enrich#fork")]
@@ -13,7 +14,7 @@ This module and `graphflow.analysis` are the only ones that touch networkx.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import networkx as nx
@@ -25,13 +26,16 @@ from graphflow.ir.nodes import (
     Edge,
     Entry,
     Exit,
+    Fault,
     Fork,
+    Group,
     Interface,
     Join,
     LoopHeader,
     Node,
     Region,
     StateEdge,
+    Task,
 )
 
 
@@ -47,6 +51,7 @@ class Graph:
         declarations: agent path -> what the agent's author declared.
         interface: what the flow declares about its keys.
         state: state edges, by reader in canonical order; empty before linking.
+        faults: what could not be lowered; a graph with faults is checked and drawn, never run.
     """
 
     name: str
@@ -56,6 +61,7 @@ class Graph:
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
     interface: Interface = field(default_factory=Interface)
     state: tuple[StateEdge, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @cached_property
     def nx(self) -> nx.MultiDiGraph[str]:
@@ -109,7 +115,7 @@ class Graph:
 
     def with_state(self, state: Iterable[StateEdge]) -> Graph:
         """Copy the graph with these state edges in place of its own."""
-        return Graph(self.name, self.nodes, self.edges, self.regions, self.declarations, self.interface, tuple(state))
+        return replace(self, state=tuple(state))
 
 
 def verify(graph: Graph) -> None:
@@ -152,14 +158,16 @@ def _edge_faults(graph: Graph) -> Iterable[str]:
         if edge.source not in graph.nodes or edge.target not in graph.nodes:
             yield f"edge {edge.source} -> {edge.target} ends nowhere"
             return
-        if edge.back and not isinstance(graph.nodes[edge.target], LoopHeader):
-            yield f"back edge {edge.source} -> {edge.target} does not end at a loop header"
+        if edge.back and not _may_be_returned_to(graph.nodes[edge.target]):
+            yield f"back edge {edge.source} -> {edge.target} does not end at a loop header or a custom agent"
     for id_, node in graph.nodes.items():
         labels = [edge.label for edge in graph.out(id_)]
         match node:
             case Branch():
                 if sorted(labels) != sorted(arm.label for arm in node.arms):
                     yield f"`{id_}` has edges {labels} for arms {[arm.label for arm in node.arms]}"
+            case Fork(group=Group(join=join)) if not isinstance(graph.nodes.get(join), Join):
+                yield f"`{id_}` ends at `{join}`, which is no join"
             case Exit():
                 if labels:
                     yield f"exit `{id_}` has out-edges"
@@ -171,6 +179,10 @@ def _edge_faults(graph: Graph) -> Iterable[str]:
                     yield f"`{id_}` leads nowhere"
             case _:
                 pass
+
+
+def _may_be_returned_to(node: Node) -> bool:
+    return isinstance(node, LoopHeader) or (isinstance(node, Task) and node.kind == "custom")
 
 
 def _region_faults(graph: Graph) -> Iterable[str]:

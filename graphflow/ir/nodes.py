@@ -18,6 +18,7 @@ from typing import Literal, final
 
 from graphflow.conditions import Condition
 from graphflow.contracts.contract import NOTHING, Contract, Origin
+from graphflow.contracts.retry import RetryPolicy
 from graphflow.schema import Key, Type
 from graphflow.template import Template
 
@@ -28,8 +29,24 @@ EXHAUSTED = "exhausted"
 ESCALATE = "escalate"
 POSSIBLE_ESCALATE = "escalate?"
 """An escalation that only an open contract makes possible: it is obeyed at run time, and no finding rests on it."""
+ERROR = "error"
+"""The way out of a task, or of the join of a guarded composite, that failed for good."""
+EMPTY = "empty"
+"""The way past the body of a map, for an empty list."""
+CALL = "call:"
+"""Prefix of the ways from a custom agent's code to its children; the child's name follows. Children return along back edges."""
+ESCALATIONS = frozenset({ESCALATE, POSSIBLE_ESCALATE})
 
-RegionKind = Literal["root", "sequence", "parallel", "loop", "conditional", "gate"]
+OUT = "out:"
+"""Prefix of the reserved keys that hold what a node of a `Workflow` gave to the next (`node_input`)."""
+ROUTE = "route:"
+"""Prefix of the reserved keys that hold the route a node of a `Workflow` chose."""
+IN = "in:"
+"""Prefix of the reserved keys that hold what several nodes gave to the next, node name -> value."""
+
+RegionKind = Literal[
+    "root", "sequence", "parallel", "loop", "conditional", "gate", "guard", "map", "subflow", "custom", "workflow"
+]
 ExitReason = Literal["until", "escalate", "max_iterations"]
 
 
@@ -60,9 +77,17 @@ class Exit:
 class Task:
     """A node with a body: the only kind that runs the user's code or a model.
 
+    A task with `call:...` edges is the code of a custom agent: each such edge leads to a child that the code may run, and
+    back edges bring the children's ends back to it.
+
     Attributes:
-        kind: "model" or "code"; what the body is, for tables and pictures.
+        kind: "model", "code", "custom", "ask" or "glue" (made by graphflow); what the body is, for tables and pictures.
         model: the model's name, if the body calls one and the agent names it.
+        retry: when a failed attempt is followed by another.
+        timeout: seconds that one attempt may take.
+        output: reserved key that is given the body's value (`out:...`); None where nobody reads it.
+        route: reserved key that is given the route the body chose (`route:...`); None where no route is looked at.
+        fresh: prefix of keys that end here: the state after this task has none of them but those that it writes.
         body: the opaque executable; no part of the graph's identity.
     """
 
@@ -72,6 +97,11 @@ class Task:
     origin: Origin | None = None
     kind: str = "code"
     model: str | None = None
+    retry: RetryPolicy | None = None
+    timeout: float | None = None
+    output: str | None = None
+    route: str | None = None
+    fresh: str | None = None
     body: object = field(default=None, compare=False, repr=False)
 
 
@@ -89,11 +119,15 @@ class Arm:
 class Branch:
     """Takes the first arm whose condition holds. When none does, the run halts (`halt` given) or fails.
 
+    An arm without a condition is taken if no other is. With `multiple` every arm whose condition holds is taken, side by
+    side: the subject is then a list of routes, and an arm holds if its value is in it.
+
     Attributes:
         arms: in the order in which they are tried.
         halt: the reason of the halt, a template; None means that no match is a `RouteError`.
         subject: what the arms compare, for messages and pictures (`category`, `score < 0.8`).
         cases: True if the arms are cases of one key.
+        multiple: True if several arms may be taken at once.
     """
 
     id: str
@@ -104,27 +138,104 @@ class Branch:
     halt: Template | None = None
     subject: str = ""
     cases: bool = False
+    multiple: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What a map runs over: the list in `key` (or in a field of it), element by element.
+
+    Attributes:
+        key: key that holds the list.
+        path: fields below the key, outermost first.
+        item: key that an instance finds its element in.
+        index: key that an instance finds its 0-based index in, None for none.
+    """
+
+    key: str
+    path: tuple[str, ...] = ()
+    item: str = "item"
+    index: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Group:
+    """How the instances of a fork are run where it is not simply all branches up to the join.
+
+    An instance is a branch (an edge `next` of the fork), an element of a list (`over`: the one edge `body`, run once for
+    each) or an attempt (a guard: the one edge `body`, run until it succeeds). Everything between the fork and `join` belongs
+    to instances, and leaves them only through `join`.
+
+    Attributes:
+        join: id of the join where the instances end.
+        over: the list of a map, None for branches and guards.
+        need: successes that end the region; None: all instances have to end.
+        failures: "fail": a failed instance fails the region; "collect": it is left out, or its place in a list shows it.
+        limit: the most bodies that run at once in the region.
+        retry: when a failed guard is tried again.
+        timeout: seconds that one attempt at a guard may take.
+    """
+
+    join: str
+    over: Over | None = None
+    need: int | None = None
+    failures: Literal["fail", "collect"] = "fail"
+    limit: int | None = None
+    retry: RetryPolicy | None = None
+    timeout: float | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Starts all its successors side by side, each on the state at the fork."""
+    """Starts all its successors side by side, each on the state at the fork; `group` says where that is not all."""
 
     id: str
     region: str
     contract: Contract = NOTHING
     origin: Origin | None = None
+    group: Group | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """A list that a map makes: `inner`'s value of each instance, in input order, becomes `outer`.
+
+    Attributes:
+        inner: key of an instance.
+        outer: key after the map.
+        flatten: the values are lists, and `outer` is given them joined.
+    """
+
+    inner: str
+    outer: str
+    flatten: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """One part of what a join hands to the next node: where `source` was left by `label`, `key`'s value as `name`."""
+
+    source: str
+    label: str
+    name: str
+    key: str
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Goes on when every in-edge is settled, uniting what the fired ones bring.
+    """Goes on when every in-edge is settled, uniting what they bring (dead edges carry the state at which they died).
 
     Attributes:
         exclusive: at most one in-edge fires (the end of a conditional or of a loop), else several may.
         exit_key: the key that is given the exit reason of the loop which ends here.
+        collect: the lists that the map which ends here makes; of its instances nothing else but merged keys goes on.
+        gather: what is put together under the `in:` key that the join writes, for in-edges that fired.
     """
 
     id: str
@@ -133,6 +244,8 @@ class Join:
     origin: Origin | None = None
     exclusive: bool = False
     exit_key: str | None = None
+    collect: tuple[Collect, ...] = ()
+    gather: tuple[Gathered, ...] = ()
 
 
 @final
@@ -218,6 +331,7 @@ class Declaration:
         composite: what kind of composite it is; "" for a leaf.
         description: the agent's own description.
         title: the agent's class, for tables and pictures.
+        estimate: seconds that the author expects it to take.
     """
 
     path: str
@@ -228,6 +342,25 @@ class Declaration:
     composite: str = ""
     description: str = ""
     title: str = ""
+    estimate: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that could not be lowered, left out of the graph and kept for the check. Such a graph is never run.
+
+    Attributes:
+        kind: what is wrong.
+        node: path of the agent concerned.
+        subject: what it is about: the name of the missing target, the node by which a cycle is entered a second time.
+        related: paths of the other agents concerned.
+    """
+
+    kind: Literal["unknown-target", "irreducible-cycle", "unexpected-edge"]
+    node: str
+    subject: str = ""
+    related: tuple[str, ...] = ()
 
 
 @final
@@ -246,6 +379,11 @@ class Interface:
     outputs: tuple[tuple[str, Type, bool], ...] | None = None
     keys: tuple[Key, ...] = ()
     closed: bool = False
+
+
+def called(label: str) -> str | None:
+    """Give the child's name in the label of a `call:` edge, None for other edges."""
+    return label.removeprefix(CALL) if label.startswith(CALL) else None
 
 
 def agent_path(node_id: str) -> str:
