@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphflow.conditions import field_of
 from graphflow.errors import AbsentKeyError
@@ -72,6 +72,11 @@ class Template:
     def placeholders(self) -> tuple[Placeholder, ...]:
         """The placeholders, in order."""
         return tuple(part for part in self.parts if isinstance(part, Placeholder))
+
+    def renamed(self, name: Callable[[str], str]) -> Template:
+        """Give the template over keys with other names; `text` stays what was written."""
+        parts = (part if isinstance(part, str) else replace(part, name=name(part.name)) for part in self.parts)
+        return Template(self.text, tuple(parts))
 
 
 def parse(text: str) -> Template:

@@ -11,6 +11,7 @@ the check, with the file and line recorded here::
 from __future__ import annotations
 
 import linecache
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -20,9 +21,34 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationError
 
 from graphflow.contracts.contract import Origin
+from graphflow.contracts.retry import RetryPolicy, as_retry
 from graphflow.errors import closest
-from graphflow.ir.builder import Builder, Region
+from graphflow.ir.builder import Builder, Guarding, Region
 from graphflow.ir.nodes import Declaration
+
+
+def _retry(value: object) -> RetryPolicy | None:
+    try:
+        return as_retry(value)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _seconds(value: object) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ValueError("takes a number of seconds above 0")
+    return float(value)
+
+
+def _handler(value: object) -> object:
+    if value is None or isinstance(value, Agent):
+        return value
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return dict(value)
+    hint = "; make one of the function with @agent" if callable(value) else ""
+    raise ValueError(f"takes an agent to run instead, or a mapping key -> value to write{hint}")
 
 
 class Agent(BaseModel):
@@ -32,6 +58,10 @@ class Agent(BaseModel):
         name: an identifier, unique in the flow; the last part of the agent's path.
         description: what it is for, shown in tables, pictures and to models that delegate.
         ignore: codes of findings that are not reported for this agent (`["GF203"]`).
+        retry: `RetryPolicy(...)` or a number of attempts: when a failed attempt is followed by another.
+        timeout: seconds that one attempt may take.
+        on_error: what happens when the last attempt has failed: an agent that runs instead, or key -> value to write.
+        estimate: seconds that it is expected to take, for plans.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, populate_by_name=True)
@@ -42,6 +72,12 @@ class Agent(BaseModel):
     name: str
     description: str = ""
     ignore: tuple[str, ...] = ()
+    retry: Annotated[RetryPolicy | None, BeforeValidator(_retry)] = None
+    timeout: Annotated[float | None, BeforeValidator(_seconds)] = None
+    on_error: Annotated[Any, BeforeValidator(_handler)] = None
+    estimate: Annotated[float | None, BeforeValidator(_seconds)] = None
+
+    leaf: ClassVar[bool] = False
 
     _origin: Origin | None = PrivateAttr(default=None)
     _parent: Any = PrivateAttr(default=None)
@@ -58,7 +94,8 @@ class Agent(BaseModel):
         except ValidationError as error:
             raise TypeError(_explain(type(self), error)) from None
         self._origin = caller_origin()
-        for child in self.children():
+        handler = [self.on_error] if isinstance(self.on_error, Agent) else []
+        for child in (*self.children(), *handler):
             if child._parent is None:  # noqa: SLF001 - the link belongs to this class
                 child._parent = self  # noqa: SLF001
 
@@ -92,14 +129,29 @@ class Agent(BaseModel):
             if agent.name == name:
                 return agent
             pending.extend(agent.children())
+            if isinstance(agent.on_error, Agent):
+                pending.append(agent.on_error)
         return None
 
     @property
     def declaration(self) -> Declaration:
         """What the graph keeps about the agent."""
         return Declaration(
-            "", self.name, self._origin, frozenset(self.ignore), description=self.description, title=type(self).title
+            "",
+            self.name,
+            self._origin,
+            frozenset(self.ignore),
+            description=self.description,
+            title=type(self).title,
+            estimate=self.estimate,
         )
+
+    @property
+    def guard(self) -> Guarding:
+        """What is done about failures of the agent."""
+        fallback = self.on_error if isinstance(self.on_error, Agent) else None
+        values = self.on_error if isinstance(self.on_error, Mapping) else None
+        return Guarding(self.retry, self.timeout, fallback, values)
 
     def lower(self, builder: Builder) -> Region:
         """Emit this agent's nodes and edges. Every agent kind says how."""

@@ -73,7 +73,7 @@ class SequentialAgent(_Composite):
         return region
 
 
-def _chain(region: Region, start: str, agents: tuple[Agent, ...], escalation: str | None) -> str:
+def _chain(region: Region, start: str, agents: tuple[Agent, ...], escalation: str | tuple[str, ...]) -> str:
     for agent in agents:
         part = region.child(agent, escalation=escalation)
         region.edge(start, part.entry)
@@ -107,7 +107,7 @@ class ParallelAgent(_Composite):
         join = f"{region.id}#join"
         region.edge(region.entry, fork)
         for agent in self.sub_agents:
-            part = region.child(agent, escalation=join if region.escalation else None)
+            part = region.child(agent, escalation=join if region.looped else ())
             region.edge(fork, part.entry)
             region.edge(part.exit, join)
         region.add(Join(join, region.id))

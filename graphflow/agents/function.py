@@ -49,6 +49,7 @@ class FunctionAgent(Agent):
     """
 
     title: ClassVar[str] = "function"
+    leaf: ClassVar[bool] = True
     positional: ClassVar[tuple[str, ...]] = ("name", "func")
 
     func: Callable[..., Any]

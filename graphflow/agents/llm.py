@@ -5,27 +5,30 @@ The instruction is a template over the state; what it mentions is what the agent
     LlmAgent(name="critic", model="...", instruction="Criticise this story: {story}", output_key="critique")
     # reads story, writes critique: str
 
-With an `output_schema` the answer is parsed and validated before anything is stored.
+With an `output_schema` the answer is parsed and validated before anything is stored. With `tools` the agent's contract holds
+what they do to the state too. Which of them a model calls is not known before the run: what a tool reads is an optional read
+of the agent, what it writes a possible write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from pydantic import field_validator
 
 from graphflow.agents.base import Agent
 from graphflow.context import Context, Mode
-from graphflow.contracts.contract import Contract, Read, Write
+from graphflow.contracts.contract import Contract, Effect, Read, Write
 from graphflow.contracts.template import template_reads
-from graphflow.errors import AbsentKeyError, ModelError
+from graphflow.errors import AbsentKeyError, ModelError, UsageError
 from graphflow.ir.builder import Builder, Region
 from graphflow.models.base import Message, ModelRequest
 from graphflow.schema import MISSING, Type, TypeMismatch, parse_text, type_of
 from graphflow.template import Template, parse, render
+from graphflow.tools.function import FunctionTool, as_tool
 
 MESSAGE = "message"
 
@@ -42,15 +45,18 @@ class LlmAgent(Agent):
         output_key: key that is given the answer; None: the answer is not stored.
         output_schema: type of the answer (a pydantic model, `list[...]`, a Literal): it is sent to the model, and the
             answer is parsed and validated.
+        tools: what the model may call: functions or `FunctionTool`s.
     """
 
     title: ClassVar[str] = "model"
+    leaf: ClassVar[bool] = True
 
     model: Any = None
     instruction: str = ""
     prompt: str | None = None
     output_key: str | None = None
     output_schema: Any = None
+    tools: Sequence[FunctionTool | Callable[..., Any]] = ()
 
     @field_validator("model")
     @classmethod
@@ -58,6 +64,23 @@ class LlmAgent(Agent):
         if value is None or isinstance(value, str) or callable(getattr(value, "generate", None)):
             return value
         raise ValueError("`model` takes a model name or an object with `async def generate(request)`")
+
+    @field_validator("tools", mode="plain")
+    @classmethod
+    def _callable(cls, value: object) -> tuple[FunctionTool, ...]:
+        try:
+            if not isinstance(value, (list, tuple)):
+                raise TypeError("takes a list of functions")
+            for each in value:
+                if isinstance(each, Agent):
+                    raise TypeError(f"`{each.name}` is an agent; a tool is a function")
+            return tuple(as_tool(each) for each in value)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+
+    @cached_property
+    def _tools(self) -> tuple[FunctionTool, ...]:
+        return tuple(as_tool(each) for each in self.tools)
 
     @cached_property
     def _templates(self) -> tuple[Template, Template | None]:
@@ -70,22 +93,51 @@ class LlmAgent(Agent):
 
     @property
     def contract(self) -> Contract:
-        """What the stage reads and writes."""
+        """What the stage reads and writes, its tools included."""
         instruction, prompt = self._templates
         reads = template_reads(instruction, prompt)
         if prompt is None and all(read.key != MESSAGE for read in reads):
             reads = (*reads, Read(MESSAGE, type_of(str), optional=True, implicit=True))
         writes = (Write(self.output_key, self.answer),) if self.output_key is not None else ()
-        return Contract(reads, writes, answers_when_escalating=False)
+        return _with_tools(Contract(reads, writes, answers_when_escalating=False), self._tools)
 
     def lower(self, builder: Builder) -> Region:
         """One task."""
         instruction, prompt = self._templates
         body = ModelBody(
-            builder.here.id, self.name, self.model, instruction, prompt, self.output_key, self.output_schema
+            builder.here.id,
+            self.name,
+            self.model,
+            instruction,
+            prompt,
+            self.output_key,
+            self.output_schema,
+            self._tools,
         )
         name = self.model if isinstance(self.model, str) else getattr(self.model, "name", None)
         return builder.task(self.contract, body, kind="model", model=name)
+
+
+def _with_tools(own: Contract, tools: Iterable[FunctionTool]) -> Contract:
+    """Add what tools may do to what an agent does whether they are called or not."""
+    reads = {(read.key, read.path): read for read in own.reads}
+    writes = {write.key: write for write in own.writes}
+    effects = [own.effect]
+    for tool in tools:
+        contract = tool.contract
+        for read in contract.reads:
+            reads.setdefault((read.key, read.path), replace(read, optional=True))
+        for write in contract.writes:
+            writes.setdefault(write.key, replace(write, sure=False))
+        effects.append(contract.effect)
+        own = replace(
+            own,
+            open=tuple(dict.fromkeys((*own.open, *(f"tool `{tool.name}`: {reason}" for reason in contract.open)))),
+            escalates=own.escalates or contract.escalates,
+            halts=own.halts or contract.halts,
+        )
+    strongest = max(effects, key=get_args(Effect).index)
+    return replace(own, reads=tuple(reads.values()), writes=tuple(writes.values()), effect=strongest)
 
 
 @dataclass(frozen=True)
@@ -100,6 +152,7 @@ class ModelBody:
         prompt: template of the user turn, if there is one.
         output_key: key that is given the answer.
         output_schema: type of the answer.
+        tools: what the model may call.
     """
 
     node: str
@@ -109,7 +162,16 @@ class ModelBody:
     prompt: Template | None
     output_key: str | None
     output_schema: Any
+    tools: tuple[FunctionTool, ...] = ()
     mode: Mode = "async"
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no run can execute the task; None if one can."""
+        if not self.tools:
+            return None
+        names = ", ".join(f"`{tool.name}`" for tool in self.tools)
+        return f"its tools ({names}) can be checked, but not called yet; run it without tools="
 
     @property
     def call(self) -> Callable[[Context], Awaitable[Mapping[str, object]]]:
@@ -117,6 +179,8 @@ class ModelBody:
         return self._ask
 
     async def _ask(self, ctx: Context) -> Mapping[str, object]:
+        if self.refusal is not None:
+            raise UsageError(f"`{self.node}`: {self.refusal}")
         request = self._request(ctx)
         if ctx.services is None:
             raise ModelError(f"`{self.node}` was run without a model")

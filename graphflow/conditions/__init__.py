@@ -16,6 +16,7 @@ or a run.
 from graphflow.conditions.evaluation import Reader, compile_condition, evaluate
 from graphflow.conditions.functions import CallRead
 from graphflow.conditions.reading import reads
+from graphflow.conditions.renaming import renamed
 from graphflow.conditions.tree import (
     And,
     Call,
@@ -63,6 +64,7 @@ __all__ = [
     "key",
     "negate",
     "reads",
+    "renamed",
     "same",
     "text",
     "value_text",

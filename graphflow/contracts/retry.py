@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,14 @@ class RetryPolicy:
     catches: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        if not isinstance(self.attempts, int) or isinstance(self.attempts, bool) or self.attempts < 1:
+        attempts, given = cast("object", self.attempts), cast("object", self.exceptions)
+        if not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 1:
             raise TypeError(f"RetryPolicy: `attempts` is a number of at least 1, got {self.attempts!r}")
         for name in ("backoff", "factor", "max_backoff", "jitter"):
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < math.inf:
                 raise TypeError(f"RetryPolicy: `{name}` is a number of at least 0, got {value!r}")
-        kinds = self.exceptions if isinstance(self.exceptions, (tuple, list)) else (self.exceptions,)
+        kinds = given if isinstance(given, (tuple, list)) else (given,)
         if not kinds or not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
             raise TypeError(f"RetryPolicy: `exceptions` takes exception classes, got {self.exceptions!r}")
         object.__setattr__(self, "exceptions", tuple(kinds))

@@ -88,6 +88,7 @@ class Task:
         output: reserved key that is given the body's value (`out:...`); None where nobody reads it.
         route: reserved key that is given the route the body chose (`route:...`); None where no route is looked at.
         fresh: prefix of keys that end here: the state after this task has none of them but those that it writes.
+        scope: prefix of all keys in the graph that the body knows without it: the key scope of the sub-flow around it.
         body: the opaque executable; no part of the graph's identity.
     """
 
@@ -102,6 +103,7 @@ class Task:
     output: str | None = None
     route: str | None = None
     fresh: str | None = None
+    scope: str = ""
     body: object = field(default=None, compare=False, repr=False)
 
 
