@@ -39,7 +39,14 @@ __all__ = [
 
 Provider = Callable[[str], Model]
 
-PROVIDERS: Registry[Provider] = Registry("model provider", {}, entry_points="graphflow.models")
+PROVIDERS: Registry[Provider] = Registry(
+    "model provider",
+    {
+        "gemini-*": "graphflow.models.gemini:from_environment",
+        "models/gemini-*": "graphflow.models.gemini:from_environment",
+    },
+    entry_points="graphflow.models",
+)
 
 _registered: dict[str, Provider] = {}
 
