@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from graphflow.agents import (
         PASS,
         ConditionalAgent,
+        Flatten,
         FunctionAgent,
         Gate,
         LlmAgent,
         LoopAgent,
+        MapAgent,
         ParallelAgent,
         SequentialAgent,
         agent,
@@ -28,13 +30,14 @@ if TYPE_CHECKING:
     from graphflow.checker import Diagnostic, Report, Settings
     from graphflow.conditions import key
     from graphflow.context import Context
+    from graphflow.contracts.retry import RetryPolicy
     from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError
     from graphflow.events import Event, EventActions
     from graphflow.flow import Flow, check
     from graphflow.models import FunctionModel, ScriptedModel, register_model
     from graphflow.runtime.result import Result
     from graphflow.runtime.scheduler import Limits
-    from graphflow.schema import Key, Merge, Overwrite
+    from graphflow.schema import Failure, Key, Merge, Overwrite
 
 __all__ = [
     "PASS",
@@ -44,6 +47,8 @@ __all__ = [
     "Diagnostic",
     "Event",
     "EventActions",
+    "Failure",
+    "Flatten",
     "Flow",
     "FunctionAgent",
     "FunctionModel",
@@ -53,11 +58,13 @@ __all__ = [
     "Limits",
     "LlmAgent",
     "LoopAgent",
+    "MapAgent",
     "Merge",
     "Overwrite",
     "ParallelAgent",
     "Report",
     "Result",
+    "RetryPolicy",
     "RunFailed",
     "ScriptedModel",
     "SequentialAgent",
@@ -72,10 +79,12 @@ __all__ = [
 _HOME = {
     "PASS": "graphflow.agents",
     "ConditionalAgent": "graphflow.agents",
+    "Flatten": "graphflow.agents",
     "FunctionAgent": "graphflow.agents",
     "Gate": "graphflow.agents",
     "LlmAgent": "graphflow.agents",
     "LoopAgent": "graphflow.agents",
+    "MapAgent": "graphflow.agents",
     "ParallelAgent": "graphflow.agents",
     "SequentialAgent": "graphflow.agents",
     "agent": "graphflow.agents",
@@ -84,6 +93,7 @@ _HOME = {
     "Settings": "graphflow.checker",
     "key": "graphflow.conditions",
     "Context": "graphflow.context",
+    "RetryPolicy": "graphflow.contracts.retry",
     "ContractError": "graphflow.errors",
     "GraphflowError": "graphflow.errors",
     "RunFailed": "graphflow.errors",
@@ -97,6 +107,7 @@ _HOME = {
     "register_model": "graphflow.models",
     "Result": "graphflow.runtime.result",
     "Limits": "graphflow.runtime.scheduler",
+    "Failure": "graphflow.schema",
     "Key": "graphflow.schema",
     "Merge": "graphflow.schema",
     "Overwrite": "graphflow.schema",

@@ -1,18 +1,24 @@
 """The agents: what pipelines are written with. Each lowers to the graph; none executes itself."""
 
 from graphflow.agents.base import Agent
-from graphflow.agents.compose import PASS, ConditionalAgent, Gate, LoopAgent, ParallelAgent, SequentialAgent
+from graphflow.agents.compose import ParallelAgent, SequentialAgent
+from graphflow.agents.conditional import PASS, ConditionalAgent
 from graphflow.agents.function import FunctionAgent, agent
+from graphflow.agents.gate import Gate
 from graphflow.agents.llm import LlmAgent
+from graphflow.agents.loop import LoopAgent
+from graphflow.agents.map import Flatten, MapAgent
 
 __all__ = [
     "PASS",
     "Agent",
     "ConditionalAgent",
+    "Flatten",
     "FunctionAgent",
     "Gate",
     "LlmAgent",
     "LoopAgent",
+    "MapAgent",
     "ParallelAgent",
     "SequentialAgent",
     "agent",

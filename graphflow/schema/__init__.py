@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from graphflow.schema.adapters import validator
 from graphflow.schema.assign import assignable
+from graphflow.schema.failure import Failure
 from graphflow.schema.merges import Key, Merge, Overwrite, as_merge
 from graphflow.schema.mismatch import TypeMismatch
 from graphflow.schema.text import parse_text, render_text
@@ -21,6 +22,7 @@ from graphflow.schema.values import freeze, from_json, thaw, to_json
 __all__ = [
     "ANY",
     "MISSING",
+    "Failure",
     "Key",
     "Merge",
     "Missing",
