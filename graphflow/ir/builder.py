@@ -41,12 +41,12 @@ from graphflow.ir.nodes import (
     Task,
 )
 from graphflow.ir.nodes import Region as RegionRecord
-from graphflow.ir.parts import UNGUARDED, Guarding, Lowerable, Region
+from graphflow.ir.parts import NO_PASSING, UNGUARDED, Guarding, Lowerable, Passing, Region
 from graphflow.ir.scoping import scoped, scoped_key
 from graphflow.ir.wiring import WIRE, Part, Relay, gathered, relayed, without_wires
-from graphflow.schema import MISSING, type_of
+from graphflow.schema import ANY, MISSING, Type, type_of
 
-__all__ = ["UNGUARDED", "Builder", "Guarding", "Lowerable", "Region", "build"]
+__all__ = ["NO_PASSING", "UNGUARDED", "Builder", "Guarding", "Lowerable", "Passing", "Region", "build"]
 
 
 class Builder:
@@ -77,8 +77,22 @@ class Builder:
         """Where the current agent was made."""
         return self.declarations[self.here.id].origin
 
+    def reserve(self, agent: Lowerable, around: Region) -> str:
+        """Give the path of an agent that will be placed in a region."""
+        segment = _segment(agent.name)
+        base = f"{around.id}/{segment}" if around.id else segment
+        count = self._paths[base] = self._paths.get(base, 0) + 1
+        return base if count == 1 else f"{base}#{count}"
+
     def place(
-        self, agent: Lowerable, around: Region, escalation: tuple[str, ...], *, scope: str | None = None
+        self,
+        agent: Lowerable,
+        around: Region,
+        escalation: tuple[str, ...],
+        *,
+        scope: str | None = None,
+        path: str = "",
+        passing: Passing = NO_PASSING,
     ) -> Region:
         """Reserve a path and two wires for an agent and queue it for lowering.
 
@@ -87,16 +101,16 @@ class Builder:
             around: the region it is put into.
             escalation: ids of the joins that an escalation inside leads to.
             scope: prefix of the keys inside; None: that of the region around.
+            path: a path that `reserve` gave for it.
+            passing: the reserved keys through which it is given a value and gives one.
 
         Returns:
             The agent's region, with what its guard adds around it: connect its `entry` and `exit`.
         """
-        segment = _segment(agent.name)
-        base = f"{around.id}/{segment}" if around.id else segment
-        count = self._paths[base] = self._paths.get(base, 0) + 1
-        path = base if count == 1 else f"{base}#{count}"
+        path = path or self.reserve(agent, around)
         keys = around.scope if scope is None else scope
         region = Region(path, around.id, f"{WIRE}{path}>", f"{WIRE}{path}<", escalation, self, keys, around.model)
+        region.passing = passing
         shared = self._places.setdefault(id(agent), path)
         self.declarations[path] = replace(agent.declaration, path=path, shared_with=None if shared == path else shared)
         inner = region if agent.guard == UNGUARDED else guarded(self, agent, region, around)
@@ -127,13 +141,17 @@ class Builder:
         self.items[node.region].append(node.id)
         return node.id
 
-    def task(self, contract: Contract, body: object, *, kind: str, **more: Any) -> Region:
+    def task(
+        self, contract: Contract, body: object, *, kind: str, value: Type = ANY, route: Type = ANY, **more: Any
+    ) -> Region:
         """Lower the current agent to one task between its wires, with its ways out on escalation and failure.
 
         Args:
             contract: what the body reads and writes.
             body: the executable.
             kind: see `Task`.
+            value: type of the agent's value.
+            route: type of the route that it chooses.
             **more: further fields of the task.
 
         Returns:
@@ -143,9 +161,28 @@ class Builder:
         agent, region = self._current
         guard = agent.guard
         fields = {"retry": guard.retry, "timeout": guard.timeout, "body": body, **more}
+        contract, reserved = self.passed(contract, value, route)
+        fields |= reserved
         self.leaf(Task(region.id, region.parent, contract, self.origin, kind, **fields))
         self.ways_out(region.id, contract)
         return region
+
+    def passed(self, contract: Contract, value: Type, route: Type) -> tuple[Contract, dict[str, Any]]:
+        """Add to a task what the nodes after the current agent ask of it.
+
+        Args:
+            contract: what the task's body writes.
+            value: type of the agent's value.
+            route: type of the route that it chooses.
+
+        Returns:
+            The task's contract and the fields `output` and `route` of the task, if they are asked for.
+        """
+        asked = self.here.passing
+        fields = {"output": asked.value, "route": asked.route}
+        types = {asked.value: value, asked.route: route}
+        added = tuple(Write(key, type_) for key, type_ in types.items() if key)
+        return replace(contract, writes=(*contract.writes, *added)), {name: key for name, key in fields.items() if key}
 
     def ways_out(self, task: str, contract: Contract) -> None:
         """Add a task's edges for escalation and failure."""

@@ -72,6 +72,24 @@ class Guarding:
 UNGUARDED = Guarding()
 
 
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """The reserved keys through which a node of a `Workflow` is given a value and gives one; "" where nobody asks.
+
+    Attributes:
+        given: key that a parameter `node_input` is read from.
+        value: key that is given the agent's value.
+        route: key that is given the route the agent chose.
+    """
+
+    given: str = ""
+    value: str = ""
+    route: str = ""
+
+
+NO_PASSING = Passing()
+
+
 @dataclass(slots=True)
 class Region:
     """An agent while it is being lowered: its wires, and the ways to add to it.
@@ -85,6 +103,7 @@ class Region:
         scope: prefix of the keys inside, for the parts of a sub-flow.
         model: the model of the agents inside that name none.
         failure: where control goes when the agent has failed for good; "" if nothing is done about it.
+        passing: what the agent is given by the nodes before it in a `Workflow` and gives to those after it.
     """
 
     id: str
@@ -96,6 +115,7 @@ class Region:
     scope: str = ""
     model: object = None
     failure: str = ""
+    passing: Passing = NO_PASSING
 
     def add(self, node: Node) -> str:
         """Add a node to this region and give its id."""
@@ -105,18 +125,28 @@ class Region:
         """Add a control edge between two nodes or wires."""
         self.builder.edges.append(Edge(source, target, label, back))
 
-    def child(self, agent: Lowerable, *, escalation: str | tuple[str, ...] | None = None) -> Region:
+    def child(
+        self,
+        agent: Lowerable,
+        *,
+        escalation: str | tuple[str, ...] | None = None,
+        path: str = "",
+        passing: Passing = NO_PASSING,
+    ) -> Region:
         """Place a child agent here; it is lowered later.
 
         Args:
             agent: the child.
             escalation: ids of the joins that an escalation inside the child leads to, if not this region's own.
+            path: a path that `Builder.reserve` gave for it.
+            passing: the reserved keys through which it is given a value and gives one.
 
         Returns:
             The child's region: connect its `entry` and `exit`.
         """
         targets = (escalation,) if isinstance(escalation, str) else escalation
-        return self.builder.place(agent, self, self.escalation if targets is None else targets)
+        around = self.escalation if targets is None else targets
+        return self.builder.place(agent, self, around, path=path, passing=passing)
 
     @property
     def looped(self) -> bool:
