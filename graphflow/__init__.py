@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         MapAgent,
         ParallelAgent,
         SequentialAgent,
+        SubFlow,
         agent,
     )
     from graphflow.checker import Diagnostic, Report, Settings
@@ -69,6 +70,7 @@ __all__ = [
     "ScriptedModel",
     "SequentialAgent",
     "Settings",
+    "SubFlow",
     "UsageError",
     "agent",
     "check",
@@ -87,6 +89,7 @@ _HOME = {
     "MapAgent": "graphflow.agents",
     "ParallelAgent": "graphflow.agents",
     "SequentialAgent": "graphflow.agents",
+    "SubFlow": "graphflow.agents",
     "agent": "graphflow.agents",
     "Diagnostic": "graphflow.checker",
     "Report": "graphflow.checker",

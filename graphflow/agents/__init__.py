@@ -8,6 +8,7 @@ from graphflow.agents.gate import Gate
 from graphflow.agents.llm import LlmAgent
 from graphflow.agents.loop import LoopAgent
 from graphflow.agents.map import Flatten, MapAgent
+from graphflow.agents.subflow import SubFlow
 
 __all__ = [
     "PASS",
@@ -21,5 +22,6 @@ __all__ = [
     "MapAgent",
     "ParallelAgent",
     "SequentialAgent",
+    "SubFlow",
     "agent",
 ]

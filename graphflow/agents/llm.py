@@ -104,17 +104,18 @@ class LlmAgent(Agent):
     def lower(self, builder: Builder) -> Region:
         """One task."""
         instruction, prompt = self._templates
+        model = self.model if self.model is not None else builder.here.model
         body = ModelBody(
             builder.here.id,
             self.name,
-            self.model,
+            model,
             instruction,
             prompt,
             self.output_key,
             self.output_schema,
             self._tools,
         )
-        name = self.model if isinstance(self.model, str) else getattr(self.model, "name", None)
+        name = model if isinstance(model, str) else getattr(model, "name", None)
         return builder.task(self.contract, body, kind="model", model=name)
 
 
@@ -185,9 +186,8 @@ class ModelBody:
         if ctx.services is None:
             raise ModelError(f"`{self.node}` was run without a model")
         reply = await ctx.services.generate(request)
-        if self.output_key is None:
-            return {}
-        return {self.output_key: reply.text if self.output_schema is None else self._parsed(reply.text)}
+        ctx.output = reply.text if self.output_schema is None else self._parsed(reply.text)
+        return {} if self.output_key is None else {self.output_key: ctx.output}
 
     def _request(self, ctx: Context) -> ModelRequest:
         try:

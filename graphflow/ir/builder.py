@@ -18,7 +18,7 @@ The builder knows nothing of agent kinds: it asks for a name, an origin and `low
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +44,7 @@ from graphflow.ir.nodes import Region as RegionRecord
 from graphflow.ir.parts import NO_PASSING, UNGUARDED, Guarding, Lowerable, Passing, Region
 from graphflow.ir.scoping import scoped, scoped_key
 from graphflow.ir.wiring import WIRE, Part, Relay, gathered, relayed, without_wires
-from graphflow.schema import ANY, MISSING, Type, type_of
+from graphflow.schema import ANY, MISSING, Key, Type, type_of
 
 __all__ = ["NO_PASSING", "UNGUARDED", "Builder", "Guarding", "Lowerable", "Passing", "Region", "build"]
 
@@ -60,7 +60,8 @@ class Builder:
         self.records: dict[str, RegionRecord] = {"": RegionRecord("", "root", None)}
         self.items: dict[str, list[str]] = {"": []}
         self._pending: list[tuple[Lowerable, Region]] = []
-        self._places: dict[int, str] = {}
+        self._places: dict[tuple[str, int], str] = {}
+        self._keys: dict[str, Key] = {}
         self._paths: dict[str, int] = {}
         self.relays: list[Relay] = []
         self._parts: list[Part] = []
@@ -111,7 +112,7 @@ class Builder:
         keys = around.scope if scope is None else scope
         region = Region(path, around.id, f"{WIRE}{path}>", f"{WIRE}{path}<", escalation, self, keys, around.model)
         region.passing = passing
-        shared = self._places.setdefault(id(agent), path)
+        shared = self._places.setdefault((keys, id(agent)), path)
         self.declarations[path] = replace(agent.declaration, path=path, shared_with=None if shared == path else shared)
         inner = region if agent.guard == UNGUARDED else guarded(self, agent, region, around)
         if inner is region:
@@ -216,6 +217,11 @@ class Builder:
         """
         self._parts.append(Part(join, wire, name, scoped_key(key, self.here.scope)))
 
+    def declare(self, keys: Iterable[Key]) -> None:
+        """Add declarations of keys, by the names they have in the graph; what the flow itself declares wins."""
+        for key in keys:
+            self._keys.setdefault(key.name, key)
+
     def lower_all(self) -> None:
         """Lower everything that is queued, in declaration order."""
         while self._pending:
@@ -240,6 +246,9 @@ class Builder:
             id_: replace(self.records[id_], items=tuple(self.items[id_])) for id_ in ("", *order) if id_ in self.records
         }
         declarations = {id_: self.declarations[id_] for id_ in order if id_ in self.declarations}
+        known = {key.name for key in interface.keys}
+        added = tuple(key for name, key in self._keys.items() if name not in known)
+        interface = replace(interface, keys=(*interface.keys, *added))
         return Graph(name, nodes, tuple(edges), regions, declarations, interface, faults=tuple(self.faults))
 
     def _ordered_items(self, region: str) -> Iterator[str]:

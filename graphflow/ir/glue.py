@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from graphflow.context import Context, Mode
-from graphflow.schema import MISSING
+from graphflow.schema import MISSING, Overwrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,12 @@ class Crossing:
     Attributes:
         keys: key written -> key read, both as the graph names them; absent ones are left out.
         defaults: values of keys that nothing is carried to, key written -> value.
+        replaced: keys with a merge whose value is what is carried, not an update of it.
     """
 
     keys: Mapping[str, str]
     defaults: Mapping[str, object] = field(default_factory=dict)
+    replaced: frozenset[str] = frozenset()
     mode: Mode = "inline"
 
     @property
@@ -50,4 +52,5 @@ class Crossing:
 
     def _carry(self, ctx: Context) -> Mapping[str, object]:
         found = {written: ctx.state.read(read) for written, read in self.keys.items()}
-        return {**self.defaults, **{key: value for key, value in found.items() if value is not MISSING}}
+        written = {**self.defaults, **{key: value for key, value in found.items() if value is not MISSING}}
+        return {key: Overwrite(value) if key in self.replaced else value for key, value in written.items()}
