@@ -15,6 +15,8 @@ or a run.
 
 from graphflow.conditions.evaluation import Reader, compile_condition, evaluate
 from graphflow.conditions.functions import CallRead
+from graphflow.conditions.negation import negate
+from graphflow.conditions.parsing import parse_condition
 from graphflow.conditions.reading import reads
 from graphflow.conditions.renaming import renamed
 from graphflow.conditions.tree import (
@@ -33,7 +35,6 @@ from graphflow.conditions.tree import (
     Ref,
     as_condition,
     key,
-    negate,
     same,
     text,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "is_case",
     "key",
     "negate",
+    "parse_condition",
     "reads",
     "renamed",
     "same",

@@ -12,18 +12,17 @@ from __future__ import annotations
 import copy
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NoReturn, TypeAlias
 
 from graphflow.conditions.functions import CallRead, call_reads, function_name
 from graphflow.conditions.values import in_order, value_text
+from graphflow.conditions.words import call_text, called_text, ref_text
 from graphflow.errors import InternalError, UsageError
 
 Operator: TypeAlias = typing.Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in", "contains"]
 
-_OPPOSITE: Mapping[Operator, Operator] = MappingProxyType({"==": "!=", "!=": "==", "in": "not in", "not in": "in"})
 _PARENTHESES = 'put each comparison in parentheses, as in (key("a") > 1) & (key("b") > 2)'
 
 
@@ -311,22 +310,16 @@ def same(left: Condition, right: Condition) -> bool:
     return _shape(left) == _shape(right)
 
 
-def negate(condition: Condition) -> Condition:
-    """Give the opposite; comparisons whose opposite is exact for every value are turned round, others wrapped."""
-    if isinstance(condition, Compare) and condition.op in _OPPOSITE:
-        return Compare(_OPPOSITE[condition.op], condition.left, condition.right)
-    return ~condition
-
-
-def text(condition: Condition) -> str:
+def text(condition: Condition, *, exact: bool = False) -> str:
     """Print a condition: stable, and such that only conditions that ask the same are printed alike.
 
     Args:
-        condition: the condition. A function is printed by its name only.
+        condition: the condition.
+        exact: whether a function is written with the keys it reads; else by its name only.
     """
     match condition:
         case Ref(name, path):
-            return ".".join((name, *path))
+            return ref_text(name, path)
         case Length(ref):
             return f"len({text(ref)})"
         case Compare(op, left, right):
@@ -334,20 +327,22 @@ def text(condition: Condition) -> str:
         case Exists(ref):
             return f"{text(ref)} exists"
         case Matches(ref, pattern):
-            return f"{text(ref)} matches {pattern!r}"
+            return f"{text(ref)} matches {value_text(pattern)}"
         case Is(ref, value):
             return f"{text(ref)} is {value_text(value)}"
         case And() | Or():
             word = "and" if isinstance(condition, And) else "or"
-            return f"({f' {word} '.join(map(text, _chain(condition)))})"
+            return f"({f' {word} '.join(text(part, exact=exact) for part in _chain(condition))})"
         case Not(operand):
-            return f"not {text(operand)}"
-        case Call(func):
-            return f"call:{function_name(func)}"
+            return f"not {text(operand, exact=exact)}"
+        case Call(func, reads):
+            return f"call:{called_text(function_name(func))}{call_text(reads) if exact else ''}"
     raise InternalError(f"no way to print a condition of kind {type(condition).__name__}")
 
 
 def _side_text(op: Operator, side: Operand | Literal) -> str:
+    if isinstance(side, Ref):
+        return ref_text(side.name, side.path, right=True)
     if not isinstance(side, Literal):
         return text(side)
     return value_text(list(side.value) if op in ("in", "not in") and isinstance(side.value, tuple) else side.value)

@@ -11,6 +11,7 @@ Only declared fields can be reached, so that neither a template nor a condition 
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -18,10 +19,27 @@ from enum import Enum
 
 from pydantic import BaseModel
 
+from graphflow.conditions.scanning import bracketed
+from graphflow.conditions.words import RESERVED
 from graphflow.errors import GraphflowError
 from graphflow.schema import MISSING
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_MEMBER = re.compile(r"[^\W\d]\w*\.[^\W\d]\w*")
+_PLAIN = re.compile(r'[^<>"\n]*')
+_LONG = 10_000
+OBJECT = re.compile(r"([^\W\d][\w.]*)\(")
+"""How the text of an object begins: `Class(`."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """A value of which only the text is known: it was read, and its class is not at hand."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 class ConditionError(GraphflowError):
@@ -87,20 +105,69 @@ def is_case(value: object, case: object) -> bool:
 
 
 def value_text(value: object) -> str:
-    """Print a value the same way on every machine: sets are sorted, an Enum's member is `Class.MEMBER`."""
+    """Print a value the same way on every machine, on one line, and such that `parse_condition` finds its end.
+
+    Args:
+        value: any value. Plain ones are written as in Python, sets sorted, an Enum's member as `Class.MEMBER`, models and
+            dataclasses by their fields; of anything else its `repr` is all there is.
+    """
     if isinstance(value, Enum):
-        return f"{type(value).__name__}.{value.name}"
+        member = f"{type(value).__name__}.{value.name}"
+        plain = _MEMBER.fullmatch(member) and type(value).__name__ not in RESERVED
+        return member if plain else _set_apart(member)
     if isinstance(value, list):
         return f"[{', '.join(map(value_text, value))}]"
     if type(value) is tuple:
         return f"({', '.join(map(value_text, value))}{',' * (len(value) == 1)})"
     if isinstance(value, (set, frozenset)):
-        return f"{{{', '.join(map(value_text, in_order(value)))}}}" if value else "set()"
+        members = f"{{{', '.join(map(value_text, in_order(value)))}}}" if value else ""
+        return f"frozenset({members})" if isinstance(value, frozenset) else members or "set()"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{value_text(name)}: {value_text(item)}' for name, item in value.items())}}}"
     if isinstance(value, str):
         return str.__repr__(value)
-    return " ".join(_ADDRESS.sub("", repr(value)).split())
+    return _object_text(value)
+
+
+def _object_text(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, (float, bytes)):
+        return float.__repr__(value) if isinstance(value, float) else bytes.__repr__(value)
+    if isinstance(value, int):
+        return int.__repr__(value) if value.bit_length() < _LONG else hex(value)
+    if isinstance(value, Written):
+        return value.text
+    parts = _parts(value)
+    written = " ".join(_ADDRESS.sub("", repr(value)).split()) if parts is None else ""
+    if parts is not None:
+        written = f"{type(value).__name__}({', '.join(f'{name}={value_text(part)}' for name, part in parts)})"
+    return written if _reads_back(written) else _set_apart(written)
+
+
+def _parts(value: object) -> list[tuple[str, object]] | None:
+    """Give name and value of what an object is made of, None if that is not known."""
+    if isinstance(value, type):
+        return None
+    if isinstance(value, BaseModel):
+        shown = [name for name, info in type(value).model_fields.items() if info.repr]
+        return [*((name, getattr(value, name)) for name in shown), *(value.model_extra or {}).items()]
+    if dataclasses.is_dataclass(value):
+        return [(field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value) if field.repr]
+    names = getattr(value, "_fields", None)
+    return list(zip(names, value, strict=True)) if isinstance(value, tuple) and isinstance(names, tuple) else None
+
+
+def _reads_back(written: str) -> bool:
+    head = OBJECT.match(written)
+    if head is None or head[1] in RESERVED or not written.isprintable():
+        return False
+    return bracketed(written, head.end() - 1) == len(written)
+
+
+def _set_apart(written: str) -> str:
+    inner = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else written
+    return f"<{inner}>" if _PLAIN.fullmatch(inner) and inner.isprintable() else f"<{json.dumps(written)}>"
 
 
 def in_order(values: Iterable[object]) -> list[object]:
