@@ -34,7 +34,16 @@ LARGE = 120
 """Number of nodes above which less time is spent on a tidy layout (500 nodes: 3 s in place of 25)."""
 
 FONT = "Helvetica"
-SIZES: Mapping[str, int] = {"name": 13, "title": 12, "kind": 12, "small": 10, "control": 10, "key": 10, "badge": 9}
+SIZES: Mapping[str, int] = {
+    "name": 13,
+    "title": 12,
+    "kind": 12,
+    "small": 10,
+    "control": 10,
+    "failure": 10,
+    "key": 10,
+    "badge": 9,
+}
 """Style of a text -> its size in points."""
 
 BOLD = frozenset({"name", "kind"})
@@ -43,16 +52,29 @@ _SHAPES: Mapping[str, Mapping[str, str]] = {
     "end": {"shape": "doublecircle", "style": "filled", "width": "0.16", "height": "0.16", "fixedsize": "true"},
     "model": {"shape": "box", "style": "rounded,filled", "margin": "0.22,0.1"},
     "code": {"shape": "box", "style": "rounded,filled", "margin": "0.22,0.1"},
+    "ask": {"shape": "box", "style": "rounded,filled", "margin": "0.4,0.1"},
+    "glue": {"shape": "box", "style": "rounded,filled,dashed", "margin": "0.14,0.05", "height": "0.3", "penwidth": "1"},
     "branch": {"shape": "diamond", "style": "filled", "margin": "0.02,0.02"},
     "test": {"shape": "diamond", "style": "filled", "margin": "0.02,0.02"},
     "gate": {"shape": "hexagon", "style": "filled", "margin": "0.04,0.03"},
     "empty": {"shape": "box", "style": "rounded,filled,dashed", "margin": "0.22,0.1"},
     "point": {"shape": "circle", "style": "filled", "width": "0.09", "height": "0.09", "fixedsize": "true"},
+    "each": {
+        "shape": "box",
+        "style": "filled",
+        "width": "0.14",
+        "height": "0.36",
+        "fixedsize": "true",
+        "penwidth": "1.1",
+    },
+    "port": {"shape": "box", "style": "filled", "width": "0.12", "height": "0.12", "fixedsize": "true"},
 }
 _FRAMES: Mapping[str, str] = {"loop": "rounded,filled,dashed", "sequence": "rounded,filled,dotted"}
 _STROKES: Mapping[str, Mapping[str, str]] = {
     "control": {"penwidth": "1.2", "weight": "3"},
+    "call": {"penwidth": "1.2", "weight": "2", "dir": "both", "arrowtail": "dot"},
     "back": {"penwidth": "1.3", "style": "dashed", "weight": "1"},
+    "error": {"penwidth": "1.2", "style": "dashed", "weight": "1"},
     "escalate": {"penwidth": "1.2", "style": "dashed", "weight": "1"},
     "data": {"penwidth": "1.1", "style": "dotted", "weight": "0", "arrowsize": "0.5"},
 }
@@ -99,10 +121,12 @@ class _Writer:
         self._colours = colours
         self._text = text
         self._points: frozenset[str] = frozenset()
+        self._upright = False
 
     def lines(self, scene: Scene) -> Iterator[str]:
         """Write the statements of a scene."""
         wide = scene.direction == "LR"
+        self._upright = not wide
         self._points = frozenset(node.id for node in scene.nodes if node.kind == "point")
         yield f"digraph {_quoted(scene.id)} {{"
         graph = {
@@ -123,6 +147,8 @@ class _Writer:
         yield from self._tree(scene)
         for line in scene.edges:
             yield "  " + self._edge(line)
+        for first, second in scene.orders:
+            yield f"  {_quoted(first)} -> {_quoted(second)} {_attributes({'style': 'invis', 'weight': '2'})};"
         yield "}"
 
     def _tree(self, scene: Scene) -> Iterator[str]:
@@ -149,7 +175,10 @@ class _Writer:
 
     def _node(self, node: SceneNode) -> str:
         fill, line = (self._colours[role] for role in FILLS[node.kind])
-        attributes = {"id": node.id, **_SHAPES[node.kind], "fillcolor": fill, "color": line}
+        shape = _SHAPES[node.kind]
+        if node.kind == "each" and self._upright:
+            shape = {**shape, "width": shape["height"], "height": shape["width"]}
+        attributes = {"id": node.id, **shape, "fillcolor": fill, "color": line}
         rows = [self._line(line) for line in node.lines]
         label = f"<{'<BR/>'.join(rows)}>" if rows else '""'
         if node.badges and rows:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Style = Literal["name", "small", "title", "kind", "control", "key"]
+Style = Literal["name", "small", "title", "kind", "control", "key", "failure"]
 Direction = Literal["LR", "TB"]
 
 
@@ -75,8 +75,9 @@ class SceneNode:
 
     Attributes:
         id: unique in the scene; letters, digits and `_` only.
-        kind: start, end, model, code, branch, gate, test (a loop's), point, or empty (a composite with nothing in it).
-        lines: the text in it; empty for start, end and point.
+        kind: start, end, model, code, ask (of a person), glue (added by graphflow), branch, gate, test (a loop's),
+            point, each (an end of a map), port (an end of a sub-flow), or empty (a composite with nothing in it).
+        lines: the text in it; empty for start, end, point, each and port.
         tooltip: all that is known, in full; lines separated by newlines.
         badges: marks for findings, errors first.
         cluster: id of the cluster around it; "" for none.
@@ -110,7 +111,7 @@ class SceneEdge:
         id: unique in the scene.
         source: id of the node it leaves.
         target: id of the node it enters.
-        kind: "control", "back", "escalate", or "data" (a key that no control line brings).
+        kind: "control", "call", "back", "escalate", "error", or "data" (a key that no control line brings).
         lines: its label, one run each.
         tooltip: the label in full.
         returns: it leads to an earlier place.
@@ -127,7 +128,11 @@ class SceneEdge:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A whole picture. Clusters come after those around them, nodes in canonical order."""
+    """A whole picture. Clusters come after those around them, nodes in canonical order.
+
+    Attributes:
+        orders: pairs of ids of nodes of which the first is to stand before the second, though no line says so.
+    """
 
     id: str
     title: str
@@ -136,6 +141,7 @@ class Scene:
     nodes: tuple[SceneNode, ...]
     clusters: tuple[SceneCluster, ...]
     edges: tuple[SceneEdge, ...]
+    orders: tuple[tuple[str, str], ...] = ()
 
 
 def clean(text: str) -> str:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import assert_never
 
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Branch, Entry, Exit, Fork, Join, LoopHeader, Node, Region, Task
+from graphflow.ir.nodes import Branch, Node, Region, Task
 from graphflow.render.elements import (
     Badge,
     Finding,
@@ -26,15 +25,17 @@ from graphflow.render.elements import (
     SceneCluster,
     SceneEdge,
     SceneNode,
+    Style,
     clean,
     shorten,
 )
-from graphflow.render.routes import BACK, Carried, Route, carried, exit_test, routes
+from graphflow.render.keys import Carried, carried
+from graphflow.render.looks import AGENTS, NAME_LENGTH, TEST_LENGTH, TYPE_LENGTH, Looks, typed
+from graphflow.render.routes import BACK, CALLING, FAILURE, RETURN, Route, drawn_nodes, routes
 
-NAME_LENGTH = 32
-TYPE_LENGTH = 24
-TEST_LENGTH = 36
 BADGES = 3
+_GIVEN = "gives"
+"""Before the keys that a called agent gives to the code that called it."""
 
 
 def build_scene(graph: Graph, findings: Findings | None = None) -> Scene:
@@ -55,10 +56,9 @@ class _Assembly:
 
     def __init__(self, graph: Graph, findings: Findings | None) -> None:
         self.graph = graph
+        self.looks = Looks(graph)
         self.lines = routes(graph)
-        ends = {line.source for line in self.lines} | {line.target for line in self.lines}
-        hidden = {id_ for id_, node in graph.nodes.items() if isinstance(node, Fork | Join | LoopHeader)} - ends
-        self.nodes = [node for id_, node in graph.nodes.items() if id_ not in hidden]
+        self.nodes = [graph.nodes[id_] for id_ in drawn_nodes(graph, self.lines)]
         self.empty = _empty_regions(graph, {node.id for node in self.nodes})
         self.clusters = [region for region in graph.regions.values() if self._is_framed(region)]
         self.ids = _identifiers("n", [*(node.id for node in self.nodes), *self.empty])
@@ -67,14 +67,21 @@ class _Assembly:
         self.marks = self._placed(findings.diagnostics if findings is not None else ())
 
     def _is_framed(self, region: Region) -> bool:
-        """Frames say something; a sequence is one only where it stands beside something else."""
-        if region.parent is None or any(around.id in self.empty for around in self.graph.enclosing(region.id)):
+        """Frames say something: a sequence is one only where it stands beside something else, a graph where it is a part.
+
+        How something is tried is said in its own frame, or at the node: a guard has none.
+        """
+        if region.parent is None or region.kind == "guard":
             return False
-        if region.kind != "sequence":
+        if any(around.id in self.empty for around in self.graph.enclosing(region.id)):
+            return False
+        if region.kind not in {"sequence", "workflow"} or self.looks.guard(region.id):
             return True
-        around = self.graph.regions[region.parent]
+        around = next(r for r in self.graph.enclosing(region.parent) if r.kind != "guard" or r.parent is None)
+        if around.kind == "root" or region.kind == "workflow":
+            return around.kind != "root"
         beside = [item for item in around.items if item in self.graph.regions or _is_agent(self.graph.nodes[item])]
-        return around.kind != "root" and len(region.items) > 1 and len(beside) > 1
+        return len(region.items) > 1 and len(beside) > 1
 
     def _placed(self, findings: Sequence[Finding]) -> dict[str, list[Finding]]:
         """Give each finding, by id in the scene, to the drawn thing nearest to its agent."""
@@ -97,7 +104,7 @@ class _Assembly:
         empty = (self._empty(self.graph.regions[id_]) for id_ in self.empty)
         nodes = (*(self._node(node) for node in self.nodes), *empty)
         title = shorten(self.graph.name, 80) or "flow"
-        count = sum(1 for node in nodes if node.kind in {"model", "code", "gate"})
+        count = sum(1 for node in nodes if node.kind in AGENTS)
         return Scene(
             _slug(self.graph.name) or "flow",
             f"Flow {title}",
@@ -106,56 +113,38 @@ class _Assembly:
             nodes,
             tuple(self._cluster(region) for region in self.clusters),
             edges,
+            tuple(self._orders()),
         )
+
+    def _orders(self) -> Iterator[tuple[str, str]]:
+        """What comes after a custom agent stands after the ends of its children, to which its code leads as well."""
+        onward: dict[str, list[str]] = {}
+        for line in self.lines:
+            if line.kind not in {BACK, RETURN, CALLING}:
+                onward.setdefault(line.source, []).append(line.target)
+        for line in self.lines:
+            if line.kind == RETURN and line.source != line.target:
+                yield from ((self.ids[line.source], self.ids[target]) for target in onward.get(line.target, ()))
 
     def _around(self, region: str | None) -> str:
         return next((self.frames[around.id] for around in self.graph.enclosing(region) if around.id in self.frames), "")
 
+    def _holds(self, node: Node) -> str:
+        """Find the frame that a node is in; the end of a guard is in the frame of what is tried."""
+        region = self.graph.regions[node.region]
+        tried = next((self.frames[item] for item in region.items if item in self.frames), "")
+        return tried if region.kind == "guard" and tried else self._around(node.region)
+
     def _node(self, node: Node) -> SceneNode:
-        kind, lines = _look(node, self._name(node.id))
-        found = self.marks.get(self.ids[node.id], [])
-        tooltip = "\n".join([*self._facts(node), *_told(found)])
-        return SceneNode(self.ids[node.id], kind, lines, tooltip, _badges(found), self._around(node.region))
-
-    def _name(self, path: str) -> str:
-        declaration = self.graph.declarations.get(path)
-        name = declaration.name if declaration is not None else path.rpartition("/")[2]
-        return shorten(name, NAME_LENGTH) or "(no name)"
-
-    def _facts(self, node: Node) -> Iterator[str]:
-        match node:
-            case Entry():
-                yield "start"
-            case Exit():
-                yield "end"
-            case Task(kind=kind, model=model):
-                yield f"{clean(node.id)} ({' '.join(part for part in (kind, clean(model or '')) if part)})"
-            case Branch(subject=subject):
-                yield f"{clean(node.id)}: {clean(subject)}"
-            case LoopHeader():
-                yield f"{clean(node.id)}: {clean(exit_test(node))}"
-            case _:
-                yield clean(node.id)
-        declaration = self.graph.declarations.get(node.id)
-        if declaration is not None and declaration.description:
-            yield clean(declaration.description)
-        if isinstance(node, Branch) and node.halt is not None:
-            yield f"else the run halts: {clean(node.halt.text)}"
-        reads = dict.fromkeys(
-            _typed(".".join((r.key, *r.path)), r.type.text) + (" (optional)" if r.optional else "")
-            for r in node.contract.reads
-            if not r.implicit
-        )
-        writes = [_typed(w.key, w.type.text) + ("" if w.sure else " (may be left out)") for w in node.contract.writes]
-        yield from (f"reads {text}" for text in reads)
-        yield from (f"writes {text}" for text in writes)
-        yield from (f"not known: {clean(reason)}" for reason in node.contract.open)
-        yield from ("effect: " + node.contract.effect for _ in range(node.contract.effect != "none"))
+        id_ = self.ids[node.id]
+        found = self.marks.get(id_, [])
+        tooltip = "\n".join([*self.looks.facts(node), *_told(found)])
+        return SceneNode(id_, self.looks.kind(node), self.looks.lines(node), tooltip, _badges(found), self._holds(node))
 
     def _empty(self, region: Region) -> SceneNode:
         found = self.marks.get(self.ids[region.id], [])
         lines: tuple[Line, ...] = (
-            (Run(self._name(region.id), "name"),),
+            (Run(self.looks.name(region.id), "name"),),
             (Run(f"empty {region.kind}", "small"),),
         )
         tooltip = "\n".join([f"{clean(region.id)}: {region.kind} with nothing in it", *_told(found)])
@@ -163,25 +152,31 @@ class _Assembly:
 
     def _cluster(self, region: Region) -> SceneCluster:
         found = self.marks.get(self.frames[region.id], [])
-        runs = [Run(region.kind, "kind"), Run(self._name(region.id), "title")]
-        if region.label and region.kind != "conditional":
-            runs.append(Run(shorten(region.label, TEST_LENGTH), "small"))
-        tooltip = "\n".join([f"{region.kind} {clean(region.id)} {clean(region.label)}".rstrip(), *_told(found)])
+        tooltip = "\n".join([self.looks.described(region), *_told(found)])
         return SceneCluster(
-            self.frames[region.id], region.kind, tuple(runs), tooltip, _badges(found), self._around(region.parent)
+            self.frames[region.id],
+            region.kind,
+            self.looks.title(region),
+            tooltip,
+            _badges(found),
+            self._around(region.parent),
         )
 
     def _edges(self) -> Iterator[SceneEdge]:
-        brought, apart = carried(self.graph, self.lines)
+        placed = carried(self.graph, self.lines)
         for line in self.lines:
-            keys = brought.get(line, [])
-            words = (Run(shorten(label, TEST_LENGTH) or "?", "control") for label in line.labels)
-            runs = (*words, *(_key(item) for item in keys))
-            tooltip = "\n".join([*(clean(label) for label in line.labels), *(_typed(i.key, i.type) for i in keys)])
+            if line.kind == RETURN:
+                continue
+            keys, back = placed.brought.get(line, ()), placed.given.get(line, ())
+            style: Style = "failure" if line.kind == FAILURE else "control"
+            words = (Run(shorten(label, TEST_LENGTH) or "?", style) for label in line.labels)
+            runs = (*words, *(_key(item) for item in keys), *(_key(item, _GIVEN) for item in back))
+            told = [*(clean(label) for label in line.labels), *(typed(i.key, i.type) for i in keys)]
+            tooltip = "\n".join([*told, *(f"{_GIVEN} {typed(item.key, item.type)}" for item in back)])
             yield self._edge(line.source, line.target, line.kind, runs, tooltip, returns=line.kind == BACK)
-        for own in apart:
+        for own in placed.apart:
             runs = tuple(_key(item) for item in own.keys)
-            tooltip = "\n".join(_typed(item.key, item.type) for item in own.keys)
+            tooltip = "\n".join(typed(item.key, item.type) for item in own.keys)
             yield self._edge(own.writer, own.reader, "data", runs, tooltip, returns=own.back)
 
     def _edge(
@@ -192,40 +187,13 @@ class _Assembly:
 
 
 def _is_agent(node: Node) -> bool:
-    return isinstance(node, Task) or (isinstance(node, Branch) and node.halt is not None)
+    return (isinstance(node, Task) and node.kind != "glue") or (isinstance(node, Branch) and node.halt is not None)
 
 
-def _look(node: Node, name: str) -> tuple[str, tuple[Line, ...]]:
-    title: Line = (Run(name, "name"),)
-    match node:
-        case Entry():
-            return "start", ()
-        case Exit():
-            return "end", ()
-        case Task(kind="model", model=model):
-            used = shorten(model or "", NAME_LENGTH)
-            return "model", (title, (Run(used, "small"),)) if used else (title,)
-        case Task():
-            return "code", (title,)
-        case Branch(halt=None, subject=subject):
-            return "branch", ((Run(shorten(subject, TEST_LENGTH) or "?", "small"),),)
-        case Branch(subject=subject):
-            return "gate", (title, (Run(shorten(subject, TEST_LENGTH) or "?", "small"),))
-        case LoopHeader(until=test) if test is not None:
-            return "test", ((Run(shorten(exit_test(node), TEST_LENGTH) or "?", "small"),),)
-        case LoopHeader() | Fork() | Join():
-            return "point", ()
-        case _:
-            assert_never(node)
-
-
-def _typed(key: str, type_: str) -> str:
-    return clean(key) if type_ == "Any" else f"{clean(key)}: {clean(type_)}"
-
-
-def _key(item: Carried) -> Run:
+def _key(item: Carried, before: str = "") -> Run:
     name = shorten(item.key, NAME_LENGTH) or "?"
-    return Run(name if item.type == "Any" else f"{name}: {shorten(item.type, TYPE_LENGTH)}", "key")
+    text = name if item.type == "Any" else f"{name}: {shorten(item.type, TYPE_LENGTH)}"
+    return Run(f"{before} {text}".lstrip(), "key")
 
 
 def _told(findings: Sequence[Finding]) -> list[str]:
@@ -245,7 +213,7 @@ def _badges(findings: Sequence[Finding]) -> tuple[Badge, ...]:
 
 
 def _description(title: str, count: int, nodes: Sequence[SceneNode], findings: Sequence[Finding]) -> str:
-    names = [run.text for node in nodes if node.kind in {"model", "code", "gate"} for run in node.lines[0]]
+    names = [run.text for node in nodes if node.kind in AGENTS for run in node.lines[0]]
     listed = ", ".join(names[:40]) + (", and more" if len(names) > 40 else "")
     told = "; ".join(f"{f.severity} {f.code} at {clean(f.node) or title}" for f in findings if f.severity != "info")
     text = f"Graph of the flow {title} with {count} agents" + (f": {listed}." if listed else ".")
@@ -263,7 +231,7 @@ def _ranks(lines: Sequence[Route], order: Sequence[str]) -> int:
     depth = dict.fromkeys(order, 1)
     onward: dict[str, list[str]] = {}
     for line in lines:
-        if line.kind != BACK:
+        if line.kind not in {BACK, RETURN}:
             onward.setdefault(line.source, []).append(line.target)
     return _longest(onward, depth)
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from graphflow.errors import UsageError
 from graphflow.render.dot import BOLD, SIZES, dot_text, run_graphviz, stand_in
 from graphflow.render.elements import Badge, Line, Run, Scene, SceneCluster, SceneEdge, SceneNode
-from graphflow.render.theme import FONTS, TEXTS, css, palette
+from graphflow.render.theme import FILLS, FONTS, TEXTS, css, palette
 
 _SHAPES = frozenset({"path", "polygon", "ellipse", "polyline"})
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -126,7 +126,9 @@ class _Finisher:
         shapes = [shape for shape in element.iter() if shape.tag in _SHAPES]
         own, pills = shapes[: len(shapes) - len(badges)], shapes[len(shapes) - len(badges) :]
         self._name_shapes(own, part)
+        group.extend(_behind(own[:1]) if part.kind == "map" else ())
         group.extend(own)
+        group.extend(_details(part, own, self._colours))
         texts = list(element.iter("text"))
         lines = _lines(part)
         expected = sum(len(line) for line in lines) + len(badges)
@@ -199,6 +201,36 @@ class _Finisher:
         element = ET.Element("text", attributes)
         element.text = badge.text
         return element
+
+
+def _behind(shapes: Sequence[ET.Element]) -> list[ET.Element]:
+    """Draw the frame of a map as the first of several."""
+    return [ET.Element(shape.tag, {**shape.attrib, "transform": "translate(5,5)"}) for shape in shapes]
+
+
+def _details(part: _Part, shapes: Sequence[ET.Element], colours: Mapping[str, str]) -> list[ET.Element]:
+    """Draw what Graphviz has no shape for: the cells at the ends of a map, a person at a question."""
+    if part.kind not in {"each", "ask"}:
+        return []
+    left, top, right, bottom = _box(shapes[0])
+    ways: tuple[str, ...] = ()
+    if part.kind == "each":
+        thirds = [(left + (right - left) * n / 3, top + (bottom - top) * n / 3) for n in (1, 2)]
+        upright = bottom - top > right - left
+        ways = tuple(
+            f"M{_number(left)},{_number(y)}H{_number(right)}"
+            if upright
+            else f"M{_number(x)},{_number(top)}V{_number(bottom)}"
+            for x, y in thirds
+        )
+    elif part.kind == "ask":
+        x, y = _number(left + 15), (top + bottom) / 2
+        ways = (
+            f"M{x},{_number(y - 7)}a3.2,3.2 0 1 1 0,6.4a3.2,3.2 0 1 1 0,-6.4z",
+            f"M{_number(left + 9.4)},{_number(y + 7)}c0,-7.6 11.2,-7.6 11.2,0",
+        )
+    line = colours[FILLS[part.kind][1]]
+    return [ET.Element("path", {"class": "detail", "d": way, "fill": "none", "stroke": line}) for way in ways]
 
 
 def _lines(part: _Part) -> tuple[Line, ...]:

@@ -28,6 +28,8 @@ _LIGHT: Mapping[str, str] = {
     "model-line": "#6366f1",
     "code-fill": "#ecfdf5",
     "code-line": "#10b981",
+    "ask-fill": "#fdf2f8",
+    "ask-line": "#ec4899",
     "branch-fill": "#fef3c7",
     "branch-line": "#f59e0b",
     "empty-fill": "#f8fafc",
@@ -38,6 +40,8 @@ _LIGHT: Mapping[str, str] = {
     "inner-fill": "#ffffff",
     "loop-fill": "#fffbeb",
     "loop-line": "#f59e0b",
+    "custom-fill": "#f6fdf9",
+    "failure": "#dc2626",
     "error": "#dc2626",
     "warning": "#b45309",
     "badge": "#ffffff",
@@ -53,6 +57,8 @@ _DARK: Mapping[str, str] = {
     "model-line": "#818cf8",
     "code-fill": "#052e2b",
     "code-line": "#34d399",
+    "ask-fill": "#3b0d29",
+    "ask-line": "#f472b6",
     "branch-fill": "#3a2a08",
     "branch-line": "#fbbf24",
     "empty-fill": "#111827",
@@ -63,6 +69,8 @@ _DARK: Mapping[str, str] = {
     "inner-fill": "#0f1626",
     "loop-fill": "#1d170a",
     "loop-line": "#d97706",
+    "custom-fill": "#0a1a18",
+    "failure": "#f87171",
     "error": "#ef4444",
     "warning": "#d97706",
     "badge": "#ffffff",
@@ -72,21 +80,36 @@ THEMES: Mapping[str, Mapping[str, str]] = {"auto": _LIGHT, "light": _LIGHT, "dar
 FILLS: Mapping[str, tuple[str, str]] = {
     "model": ("model-fill", "model-line"),
     "code": ("code-fill", "code-line"),
+    "ask": ("ask-fill", "ask-line"),
+    "glue": ("empty-fill", "line"),
     "branch": ("branch-fill", "branch-line"),
     "gate": ("branch-fill", "branch-line"),
     "test": ("branch-fill", "branch-line"),
     "empty": ("empty-fill", "frame-line"),
     "point": ("line", "line"),
+    "each": ("background", "line"),
+    "port": ("line", "line"),
     "start": ("start", "start"),
     "end": ("background", "start"),
     "parallel": ("frame-fill", "frame-line"),
     "conditional": ("frame-fill", "branch-line"),
+    "map": ("frame-fill", "data"),
+    "custom": ("custom-fill", "code-line"),
+    "subflow": ("inner-fill", "line"),
+    "workflow": ("frame-fill", "frame-line"),
     "sequence": ("inner-fill", "frame-line"),
     "loop": ("loop-fill", "loop-line"),
 }
 """Kind of node or frame -> roles of its surface and its border."""
 
-LINES: Mapping[str, str] = {"control": "line", "back": "back", "escalate": "back", "data": "data"}
+LINES: Mapping[str, str] = {
+    "control": "line",
+    "call": "code-line",
+    "back": "back",
+    "escalate": "back",
+    "error": "failure",
+    "data": "data",
+}
 """Kind of line -> role of its colour."""
 
 TEXTS: Mapping[str, str] = {
@@ -95,6 +118,7 @@ TEXTS: Mapping[str, str] = {
     "kind": "muted",
     "small": "muted",
     "control": "condition",
+    "failure": "failure",
     "key": "muted",
 }
 """Style of a text -> role of its colour."""
@@ -142,6 +166,7 @@ def _rules() -> list[tuple[str, str]]:
     rules += [
         (f"{kind} .body", f"fill:var(--gf-{fill});stroke:var(--gf-{line})") for kind, (fill, line) in FILLS.items()
     ]
+    rules += [(f"{kind} .detail", f"stroke:var(--gf-{FILLS[kind][1]})") for kind in ("each", "ask")]
     rules.append(("end .core", "fill:var(--gf-start);stroke:none"))
     for kind, role in LINES.items():
         rules.append((f"{kind} .path", f"stroke:var(--gf-{role})"))

@@ -10,7 +10,8 @@ from graphflow import ConditionalAgent, Flow, LoopAgent, ParallelAgent, Sequenti
 from graphflow.agents import Agent
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Fork, Join, LoopHeader
-from graphflow.render.routes import Route, carried, routes
+from graphflow.render.keys import carried
+from graphflow.render.routes import Route, routes
 from tests.render.flows import code, invoice, support, trees
 
 
@@ -130,24 +131,24 @@ def test_arms() -> None:
 def test_every_key_once(root: Agent) -> None:
     """Each state edge is on exactly one line, which enters its reader."""
     graph = Flow(root, inputs={"topic": str}).graph
-    brought, apart = carried(graph, routes(graph))
+    placed = carried(graph, routes(graph))
     asked = {
         (edge.reader, edge.key)
         for edge in graph.state
         if any(read.key == edge.key and not read.implicit for read in graph.nodes[edge.reader].contract.reads)
     }
-    on_control = {(line.target, item.key) for line, items in brought.items() for item in items}
-    on_own = {(line.reader, item.key) for line in apart for item in line.keys}
+    on_control = {(line.target, item.key) for line, items in placed.brought.items() for item in items}
+    on_own = {(line.reader, item.key) for line in placed.apart for item in line.keys}
     assert on_control | on_own == asked
 
 
 def test_key_on_control_line() -> None:
     """A key stands on the line that brings it, also through a gate; what passes other agents has a line of its own."""
     graph = invoice().graph
-    brought, apart = carried(graph, routes(graph))
+    placed = carried(graph, routes(graph))
     line = Route("invoice/extract", "invoice/validate")
-    assert [item.key for item in brought[line]] == ["fields"]
-    assert {(own.writer, own.reader, own.back) for own in apart} == {
+    assert [item.key for item in placed.brought[line]] == ["fields"]
+    assert {(own.writer, own.reader, own.back) for own in placed.apart} == {
         ("invoice/extract", "invoice/enrich/risk", False),
         ("invoice/extract", "invoice/decide", False),
     }
@@ -156,11 +157,11 @@ def test_key_on_control_line() -> None:
 def test_key_round_a_loop() -> None:
     """A key that comes round a loop is on the line back where nothing stands between, else on a line that returns."""
     graph = support().graph
-    _, apart = carried(graph, routes(graph))
+    placed = carried(graph, routes(graph))
     body = "support/route/bug_path/research/refine"
-    assert (f"{body}/critic", f"{body}/draft", True) in {(own.writer, own.reader, own.back) for own in apart}
+    assert (f"{body}/critic", f"{body}/draft", True) in {(own.writer, own.reader, own.back) for own in placed.apart}
     alone = LoopAgent("again", [code("a", {"k?": str}, {"k": str})], max_iterations=2)
     graph = Flow(alone).graph
-    brought, apart = carried(graph, routes(graph))
-    assert not apart
-    assert [line.kind for line in brought] == ["back"]
+    placed = carried(graph, routes(graph))
+    assert not placed.apart
+    assert [line.kind for line in placed.brought] == ["back"]
