@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
+import sys
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -26,9 +29,22 @@ class Need(NamedTuple):
     is_here: Callable[[], bool]
 
 
+@cache
+def _pip_finds_packages() -> bool:
+    """Ask pip for a small package that graphflow needs anyway; nothing is installed."""
+    command = ["install", "--quiet", "--dry-run", "--no-deps", "--ignore-installed", "--no-input", "sniffio"]
+    asked = subprocess.run(
+        [sys.executable, "-m", "pip", *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False
+    )
+    return asked.returncode == 0
+
+
 NEEDS = {
     "needs_import_linter": Need(
         "import-linter (the `dev` extra)", lambda: bool(importlib.util.find_spec("importlinter"))
+    ),
+    "needs_environments": Need(
+        "packages to install into environments of its own, which pip does not find", _pip_finds_packages
     ),
 }
 

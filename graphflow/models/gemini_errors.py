@@ -12,12 +12,9 @@ way, and those of JSON for an answer that is none. This module tells them apart;
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
-
-from pydantic import ValidationError
 
 from graphflow.errors import ModelError
 from graphflow.models.base import Usage
@@ -78,7 +75,7 @@ def explained(error: Exception, model: str, api_key: str, address: str, timeout:
         return GeminiError(f"model `{model}`: no connection to {address}: {reason}", retryable=True)
     if any((library, "InvalidURL") in kinds for library in _HTTP_LIBRARIES):
         return GeminiError(f"model `{model}`: {address} is no address; correct the base URL")
-    if isinstance(error, (json.JSONDecodeError, ValidationError)) or ("google", "UnknownApiResponseError") in kinds:
+    if isinstance(error, (ValueError, TypeError, AttributeError, LookupError)):  # what reading a strange answer raises
         return GeminiError(f"model `{model}`: {address} sent an answer that cannot be read; try again", retryable=True)
     return None
 
@@ -115,7 +112,8 @@ def _clean(text: str, api_key: str) -> str:
 def _asked_to_wait(error: Any) -> float | None:
     """Seconds that the answer asks to wait: by its header, or by a `RetryInfo` in its body."""
     headers = getattr(error.response, "headers", None) or {}
-    return _seconds(headers.get("retry-after"), headers.get("date")) or _retry_info(error.details)
+    told = _seconds(headers.get("retry-after"), headers.get("date"))
+    return told if told is not None else _retry_info(error.details)
 
 
 def _seconds(after: object, now: object) -> float | None:

@@ -85,6 +85,7 @@ class GeminiServer:
 
     Attributes:
         requests: what came in, in that order; read it after the requests have been answered.
+        connections: how many connections have been opened.
 
     Requests that the API would not accept (no key, an unknown field, an unknown keyword in a schema) are answered as
     by the API and use up nothing of a list.
@@ -94,6 +95,7 @@ class GeminiServer:
         self, script: Script = BY_SCHEMA, *, models: Sequence[str] = ("gemini-*",), api_key: str | None = None
     ) -> None:
         self.requests: list[GeminiRequest] = []
+        self.connections = 0
         self._script = script
         self._used = 0
         self._models = tuple(models)
@@ -204,8 +206,12 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(answer, Cut):
             self._cut(answer)
             return
-        self.send_response(answer.status)
-        headers = {"content-type": "application/json; charset=UTF-8", **(answer.headers or {})}
+        self.send_response_only(answer.status)
+        headers = {
+            "date": self.date_time_string(),
+            "content-type": "application/json; charset=UTF-8",
+            **(answer.headers or {}),
+        }
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("content-length", str(len(answer.body)))
@@ -255,6 +261,7 @@ class _Server(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Take a connection."""
+        self.owner.connections += 1
         with self._open_lock:
             self._open.add(request)
         super().process_request(request, client_address)
