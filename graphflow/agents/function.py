@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack, overload
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from graphflow.agents.base import Agent
+from graphflow.agents.options import Options
 from graphflow.context import Context, Mode
 from graphflow.contracts.contract import Contract, Effect, Read, Write
 from graphflow.contracts.signature import Parameter, Signature, signature_of
@@ -31,6 +32,8 @@ from graphflow.ir.builder import Builder, Region
 from graphflow.schema import ANY, MISSING, Type, TypeMismatch, type_of, validator
 
 Keys = str | list[str] | tuple[str, ...] | dict[str, Any] | type | None
+NODE_INPUT = "node_input"
+"""The parameter that is given the value of the node before, in a `Workflow`."""
 _NO_FACTS = SourceFacts()
 
 
@@ -71,12 +74,12 @@ class FunctionAgent(Agent):
             may_write: Keys = None,
             effect: Effect = "none",
             blocking: bool = True,
-            description: str = "",
-            ignore: Sequence[str] = (),
+            **options: Unpack[Options],
         ) -> None: ...
 
     _signature: Signature = PrivateAttr()
     _contract: Contract = PrivateAttr()
+    _facts: SourceFacts = PrivateAttr()
 
     @model_validator(mode="before")
     @classmethod
@@ -94,7 +97,9 @@ class FunctionAgent(Agent):
             if inspect.isgeneratorfunction(self.func) or inspect.isasyncgenfunction(self.func):
                 raise TypeError("a function that yields cannot be a stage; return the value")
             self._signature = signature_of(self.func)
-            self._contract = _contract_of(self, self._signature)
+            context = self._signature.context
+            self._facts = facts_of(self.func, context) if context else _NO_FACTS
+            self._contract = _contract_of(self, self._signature, self._facts)
         except TypeError as error:
             raise ValueError(str(error)) from error
         return self
@@ -104,6 +109,27 @@ class FunctionAgent(Agent):
         """What the stage reads and writes."""
         return self._contract
 
+    @property
+    def answer(self) -> Type:
+        """Type of what the function returns."""
+        return self._signature.returns
+
+    @property
+    def chosen(self) -> Type | None:
+        """Type of the route where the function may set `ctx.route`; None: it sets none."""
+        facts = self._facts
+        if facts.any_route or facts.open:
+            return ANY
+        if not facts.routes:
+            return None
+        constants = typing.Literal[tuple(facts.routes)]  # type: ignore[valid-type]
+        return type_of(typing.Union[constants, self.answer.hint] if facts.returns else constants)  # noqa: UP007
+
+    @property
+    def wants_input(self) -> bool:
+        """Whether a parameter is given the value of the node before, in a `Workflow`."""
+        return any(parameter.key == NODE_INPUT for parameter in self._signature.parameters)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself."""
         return self.func(*args, **kwargs)
@@ -111,12 +137,21 @@ class FunctionAgent(Agent):
     def lower(self, builder: Builder) -> Region:
         """One task."""
         single = self.writes if isinstance(self.writes, str) else None
-        body = FunctionBody(self.func, self._signature, single, self._contract, self.blocking, builder.here.id)
-        return builder.task(self._contract, body, kind="code")
+        signature, contract = _given(self._signature, self._contract, builder.here.passing.given)
+        body = FunctionBody(self.func, signature, single, self._contract, self.blocking, builder.here.id)
+        return builder.task(contract, body, kind="code", value=self.answer, route=self.chosen or self.answer)
 
 
-def _contract_of(stage: FunctionAgent, signature: Signature) -> Contract:
-    facts = facts_of(stage.func, signature.context) if signature.context else _NO_FACTS
+def _given(signature: Signature, contract: Contract, key: str) -> tuple[Signature, Contract]:
+    """Let the parameter for the value of the node before read it from a reserved key."""
+    if not key:
+        return signature, contract
+    parameters = tuple(replace(p, key=key) if p.key == NODE_INPUT else p for p in signature.parameters)
+    reads = tuple(replace(read, key=key) if read.key == NODE_INPUT else read for read in contract.reads)
+    return replace(signature, parameters=parameters), replace(contract, reads=reads)
+
+
+def _contract_of(stage: FunctionAgent, signature: Signature, facts: SourceFacts) -> Contract:
     declared = stage.reads is not None or stage.writes is not None or stage.may_write is not None
     reads = {read.key: read for read in (*signature.reads, *_declared_reads(stage.reads))}
     writes = {write.key: write for write in (*_writes(stage.writes, signature.returns), *_maybe(stage.may_write))}

@@ -1,9 +1,10 @@
 """What a function's source says about the state it uses through its context.
 
 Read are `ctx.state["k"]`, `ctx.state.get("k")`, `"k" in ctx.state`, `ctx.state["k"] = v`, `ctx.state.update({"k": v})`,
-`ctx.state.setdefault("k", v)`, `ctx.actions.escalate = True` and `ctx.actions.halt = "why"`, with keys that are literals or
-names of constants. Whatever else is done with the context, such as handing it on, makes the contract open. A body that
-anywhere asks whether a key is there copes with its absence; what it has just written itself it does not read::
+`ctx.state.setdefault("k", v)`, `ctx.actions.escalate = True`, `ctx.actions.halt = "why"` and `ctx.route = "yes"`, with
+keys that are literals or names of constants. Whatever else is done with the context, such as handing it on, makes the
+contract open. A body that anywhere asks whether a key is there copes with its absence; what it has just written itself it
+does not read::
 
     async def poll(ctx): ctx.actions.escalate = ctx.state["status"] == "done"
     # reads status, may escalate
@@ -18,25 +19,40 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import pairwise
 
 from graphflow.contracts.contract import Read, Write
 
 _HARMLESS = frozenset(
     {"agent_name", "attempt", "branch", "deps", "emit", "idempotency_key", "invocation_id", "iteration", "iterations"}
-    | {"message", "node", "route", "run_id"}
+    | {"message", "node", "run_id"}
 )
 
 
 @dataclass(slots=True)
 class SourceFacts:
-    """What was found in a function's source; `open` says what could not be known."""
+    """What was found in a function's source; `open` says what could not be known.
+
+    Attributes:
+        reads: key read -> whether its absence is coped with.
+        writes: keys written.
+        open: what makes the contract open.
+        escalates: the body may end the nearest loop.
+        halts: the body may halt the run.
+        routes: constants that it sets its route to, each once.
+        any_route: it sets its route to something that cannot be known.
+        returns: it returns a value somewhere.
+    """
 
     reads: dict[str, bool] = field(default_factory=dict)
     writes: dict[str, None] = field(default_factory=dict)
     open: dict[str, None] = field(default_factory=dict)
     escalates: bool = False
     halts: bool = False
+    routes: list[object] = field(default_factory=list)
+    any_route: bool = False
+    returns: bool = False
 
     def as_reads(self) -> tuple[Read, ...]:
         """The keys read, in order of appearance."""
@@ -67,15 +83,17 @@ def facts_of(func: Callable[..., object], context: str) -> SourceFacts:
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     assigned |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    constants = {name: value for name, value in _constants(target).items() if name not in assigned}
+    scope = {name: value for name, value in _scope(target).items() if name not in assigned}
+    constants = {name: value for name, value in scope.items() if isinstance(value, str)}
+    facts.returns = any(isinstance(node, ast.Return) and not _is_none(node.value) for node in ast.walk(tree))
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == context and isinstance(n.ctx, ast.Load)]
-    body = _Body(parents, constants, facts)
+    body = _Body(parents, constants, scope, facts)
     for name in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
         body.use(name)
     return facts
 
 
-def _constants(func: Callable[..., object]) -> dict[str, str]:
+def _scope(func: Callable[..., object]) -> dict[str, object]:
     scope = {**getattr(func, "__globals__", {})}
     closure = getattr(func, "__closure__", None) or ()
     for name, cell in zip((getattr(func, "__code__", None) and func.__code__.co_freevars) or (), closure, strict=False):
@@ -83,7 +101,7 @@ def _constants(func: Callable[..., object]) -> dict[str, str]:
             scope[name] = cell.cell_contents
         except ValueError:
             continue
-    return {name: value for name, value in scope.items() if isinstance(value, str)}
+    return scope
 
 
 @dataclass(slots=True)
@@ -92,6 +110,7 @@ class _Body:
 
     parents: dict[ast.AST, ast.AST]
     constants: dict[str, str]
+    scope: dict[str, object]
     facts: SourceFacts
     written: dict[str, list[ast.AST]] = field(default_factory=dict)
 
@@ -104,6 +123,10 @@ class _Body:
             self._state(parent)
         elif parent.attr == "actions":
             self._actions(parent)
+        elif parent.attr == "route":
+            if not isinstance(parent.ctx, ast.Load):
+                assignment = self.parents.get(parent)
+                self._route(assignment.value if isinstance(assignment, (ast.Assign, ast.AnnAssign)) else None)
         elif parent.attr not in _HARMLESS:
             self.facts.open[f"it uses `{name.id}.{parent.attr}`"] = None
 
@@ -119,6 +142,27 @@ class _Body:
             switched_on = not isinstance(value, ast.Constant) or bool(value.value)
             self.facts.escalates |= switched_on and asked.attr == "escalate"
             self.facts.halts |= switched_on and asked.attr == "halt"
+
+    def _route(self, value: ast.expr | None) -> None:
+        """Take down what the route is set to."""
+        match value:
+            case ast.IfExp(body=body, orelse=orelse):
+                self._route(body)
+                self._route(orelse)
+            case ast.Constant(value=None):
+                pass
+            case ast.Constant(value=str() | bool() | int() as constant):
+                self._routed(constant)
+            case ast.Name(id=name) if isinstance(self.scope.get(name), (str, bool, int, Enum)):
+                self._routed(self.scope[name])
+            case ast.Attribute(value=ast.Name(id=name), attr=member) if _is_enumeration(kind := self.scope.get(name)):
+                self._routed(getattr(kind, member, None))
+            case _:
+                self.facts.any_route = True
+
+    def _routed(self, constant: object) -> None:
+        if not any(type(known) is type(constant) and known == constant for known in self.facts.routes):
+            self.facts.routes.append(constant)
 
     def _state(self, node: ast.Attribute) -> None:
         parent = self.parents.get(node)
@@ -192,6 +236,14 @@ class _Body:
             isinstance(outer, ast.Try) and inner in outer.body and any(_catches(handler) for handler in outer.handlers)
             for inner, outer in pairwise(around)
         )
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _is_enumeration(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Enum)
 
 
 def _follows(parents: dict[ast.AST, ast.AST], first: ast.AST, later: ast.AST) -> bool:
