@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from graphflow.testing import Answer, GeminiRequest, GeminiServer, Refusal
 from tests.cli.samples import one_line
 
 Call = Callable[..., Result]
+Program = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +79,64 @@ def test_a_bad_file(project: Path, call: Call, name: str) -> None:
     result = call("demo", name)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "the invoice" in one_line(result.stderr)
+
+
+LINES = [{"sku": "BOLT-8", "quantity": 10, "unit_price": 12.3, "amount": None}]
+INVOICE = {"vendor": "Acme", "po_number": "PO-1", "currency": "USD", "lines": LINES, "total": 123}
+
+
+def gemini(request: GeminiRequest) -> Answer:
+    """Answer the four stages of the pipeline as a language model might."""
+    if request.schema is not None:
+        return INVOICE
+    instruction = request.system or ""
+    for words, answer in (("vendor", "LOW: known"), ("purchase order", "MATCH: as ordered")):
+        if words in instruction:
+            return answer
+    return "APPROVE: all is in order."
+
+
+def test_with_gemini(program: Program, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each stage asks the model over the wire; the decision is the model's, and the table says who answered."""
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    monkeypatch.setenv("GEMINI_API_KEY", "a-key")
+    with GeminiServer(gemini) as server:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
+        result = program("demo", "--model", "gemini-2.5-flash")
+    assert result.returncode == 0, result.stderr
+    assert "decision: APPROVE: all is in order." in result.stdout
+    assert result.stdout.count("gemini-2.5-flash") == 4
+    assert "4 in all" in result.stdout
+    assert "a-key" not in result.stdout + result.stderr
+    assert [request.model for request in server.requests] == ["gemini-2.5-flash"] * 4
+    assert server.requests[0].schema is not None
+    assert "INVOICE" in server.requests[0].text.upper()
+    assert (project / "invoice.svg").is_file()
+
+
+def test_gemini_refuses(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run fails with what the server said and what to do."""
+    monkeypatch.setenv("GEMINI_API_KEY", "a-key")
+    with GeminiServer(Refusal(429, "quota exceeded", retry_after=30)) as server:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
+        result = program("demo", "--model", "gemini-2.5-flash")
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "429: quota exceeded; wait, ask less at a time, or raise the quota" in result.stderr
+    assert len(server.requests) == 1
+
+
+def test_gemini_without_a_key(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line that names the variables, before anything is shown."""
+    for variable in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    result = call("demo", "--model", "gemini-2.5-flash")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "set GEMINI_API_KEY or GOOGLE_API_KEY" in one_line(result.stderr)
+
+
+def test_a_model_that_there_is_not(call: Call) -> None:
+    """The same for a name that nobody provides."""
+    result = call("demo", "--model", "lama-3")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "no provider accepts model `lama-3`" in one_line(result.stderr)
