@@ -6,6 +6,10 @@
         if event.kind == "task_committed":
             print(event.node, event.actions.state_delta)
 
+The code of a custom agent makes events of its own, which have no node: what they ask for is done when they are yielded::
+
+    yield Event(author=self.name, actions=EventActions(state_delta={"status": "done"}, escalate=True))
+
 This module knows nothing of graphs or agents.
 """
 
@@ -60,6 +64,8 @@ class Event:
         actions: writes (for display) and requests of a committed task.
         data: what else there is to say: a case taken, an exit reason, an error, usage, seconds.
         time: seconds since the run started.
+        output: value that the agent gives to its caller.
+        route: the way out that the agent chooses; None means none.
     """
 
     kind: EventKind = "progress"
@@ -72,6 +78,8 @@ class Event:
     actions: EventActions = field(default_factory=EventActions)
     data: dict[str, Any] = field(default_factory=dict)
     time: float = 0.0
+    output: Any = None
+    route: Any = None
 
     @property
     def iteration(self) -> int:

@@ -13,16 +13,18 @@ from __future__ import annotations
 import linecache
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationError
 
+from graphflow.context import Context
 from graphflow.contracts.contract import Origin
 from graphflow.contracts.retry import RetryPolicy, as_retry
 from graphflow.errors import closest
+from graphflow.events import Event
 from graphflow.ir.builder import Builder, Guarding, Region
 from graphflow.ir.nodes import Declaration
 
@@ -169,10 +171,34 @@ class Agent(BaseModel):
         Raises:
             TypeError: an unknown field or a value of the wrong type.
         """
-        fields = {
-            name: _cloned(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set
-        }
-        return type(self)(**{**fields, **(update or {})})
+        return self.copied({}, update or {})
+
+    def copied(self, copies: dict[int, Agent], update: Mapping[str, object]) -> Self:
+        """Copy the agent where several are copied together; see `clone`.
+
+        Args:
+            copies: identity of an agent -> its copy, for the agents copied so far: one that stands in two fields is one in
+                the copy too. It is given this one's.
+            update: fields of the copy that differ, field name -> value.
+
+        Returns:
+            The copy.
+
+        Raises:
+            TypeError: an unknown field or a value of the wrong type.
+        """
+        kept = [name for name in type(self).model_fields if name in self.model_fields_set and name not in update]
+        copy = self.made({**{name: _copied(getattr(self, name), copies) for name in kept}, **update})
+        copies[id(self)] = copy
+        return copy
+
+    def made(self, fields: Mapping[str, object]) -> Self:
+        """Make an agent of this kind from its fields."""
+        return type(self)(**fields)
+
+    def run_async(self, ctx: Context) -> AsyncIterator[Event]:
+        """In a custom agent that holds this one: run it and give its events, as `ctx.run` does."""
+        return aiter(ctx.run(self))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -184,13 +210,13 @@ class Agent(BaseModel):
         return id(self)
 
 
-def _cloned(value: object) -> object:
+def _copied(value: object, copies: dict[int, Agent]) -> object:
     if isinstance(value, Agent):
-        return value.clone()
+        return copies[id(value)] if id(value) in copies else value.copied(copies, {})
     if isinstance(value, (list, tuple)):
-        return type(value)(_cloned(item) for item in value)
+        return type(value)(_copied(item, copies) for item in value)
     if isinstance(value, dict):
-        return {key: _cloned(item) for key, item in value.items()}
+        return {key: _copied(item, copies) for key, item in value.items()}
     return value
 
 
