@@ -267,6 +267,7 @@ class FunctionBody:
             ) from error
 
     def _written(self, ctx: Context, returned: object) -> Mapping[str, object]:
+        ctx.output = returned
         delta = dict(ctx.state.delta)
         if self.single is not None:
             if self.single not in delta or returned is not None:
