@@ -8,6 +8,8 @@ topological, ties by declaration::
     graph = build(flow_root, interface)
     [edge.target for edge in graph.out("invoice/enrich#fork")]
 
+Two graphs are equal if they are the same program; `identity` says what counts.
+
 This module and `graphflow.analysis` are the only ones that touch networkx.
 """
 
@@ -20,6 +22,7 @@ from functools import cached_property
 import networkx as nx
 
 from graphflow.errors import InternalError
+from graphflow.ir.identity import identity
 from graphflow.ir.nodes import (
     Branch,
     Declaration,
@@ -62,6 +65,18 @@ class Graph:
     interface: Interface = field(default_factory=Interface)
     state: tuple[StateEdge, ...] = ()
     faults: tuple[Fault, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self is other or self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash((self.name, len(self.nodes), len(self.edges)))
+
+    @cached_property
+    def _identity(self) -> object:
+        return self.name, *map(identity, (self.nodes, self.edges, self.regions, self.interface, self.faults))
 
     @cached_property
     def nx(self) -> nx.MultiDiGraph[str]:

@@ -47,9 +47,9 @@ def _lines(graph: Graph, models: bool) -> Iterator[str]:  # noqa: FBT001
     yield f"graphflow-ir {FORMAT} {json.dumps(graph.name)}"
     yield from _interface_lines(graph)
     usual = usual_items(graph.nodes, graph.regions)
-    for id_, region in graph.regions.items():
-        items = "" if region.items == usual[id_] else f" items {ITEMS.write(region.items)}"
-        if items or replace(region, items=(), origin=None) != _ROOT:
+    for index, (id_, region) in enumerate(graph.regions.items()):
+        items = "" if region.items == usual[id_] else f" items {ITEMS.write(region.items)}".rstrip()
+        if index or items or replace(region, items=(), origin=None) != _ROOT:
             yield f"region{REGION.write(region)}{items}"
     for node in graph.nodes.values():
         yield _KINDS[type(node)] + NODES[_KINDS[type(node)]].write(node if models else _without_models(node))
