@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 
 from graphflow.errors import UsageError
 from graphflow.models.base import ModelReply, ModelRequest
-from graphflow.models.gemini_errors import KEY_VARIABLES, GeminiError, explained
+from graphflow.models.gemini_errors import KEY_VARIABLES, GeminiError, explained, tells
 from graphflow.models.gemini_replies import reply_from
 from graphflow.models.gemini_schema import answer_schema
 from graphflow.schema.types import type_of
@@ -135,7 +135,7 @@ class GeminiModel:
             if failure is None:
                 raise
             # A cause is printed with its text, so one that repeats the key is cut off.
-            raise failure from (None if settings.api_key in f"{error} {error!r}" else error)
+            raise failure from (None if tells(f"{error} {error!r}", settings.api_key) else error)
         return reply_from(response, self.name)
 
     def _settings(self) -> _Settings:

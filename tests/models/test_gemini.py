@@ -179,7 +179,17 @@ def test_the_key_is_in_no_message() -> None:
     error = failure(Refusal(403, f"the key {KEY} is blocked"))
     assert error.__cause__ is None
     assert error.__suppress_context__
+    assert "the key [the key] is blocked" in str(error)
     assert failure(Refusal(403, "blocked")).__cause__ is not None
+
+
+def test_a_short_key_is_no_secret() -> None:
+    """A word for a server that takes any key is not cut out of other words."""
+    with (
+        GeminiServer(Refusal(403, "any key, anything")) as server,
+        pytest.raises(GeminiError, match="any key, anything"),
+    ):
+        ask(GeminiModel(NAME, api_key="any", base_url=server.url))
 
 
 @pytest.mark.parametrize(
