@@ -18,7 +18,7 @@ from itertools import count
 
 from graphflow import Overwrite
 from tests.programs.graphs import DEFAULT, ENTRY, Graph, behaviour
-from tests.programs.interpreter import Meaning, write
+from tests.programs.interpreter import write
 from tests.programs.loops import Edge, Item, Loop, Shape, shape_of
 from tests.programs.trees import KEYS, PLAIN
 
@@ -64,6 +64,32 @@ class Stop:
     past: frozenset[Ran]
 
 
+@dataclass(frozen=True)
+class Point:
+    """What holds before or after an execution: the writes, and what must have run."""
+
+    at: Ran | None
+    writes: Writes
+    past: frozenset[Ran]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a run comes to.
+
+    Attributes:
+        endings: every way in which it may end; "completed" stands alone.
+        states: what it may leave: the state at END, else a state that all of what ran came through, or comes from.
+        ran: what may have run.
+        surely: what has run in any case.
+    """
+
+    endings: frozenset[str]
+    states: tuple[dict[str, object], ...]
+    ran: Counter[Ran]
+    surely: Counter[Ran]
+
+
 class _Stopped(Exception):
     def __init__(self, ending: str) -> None:
         super().__init__(ending)
@@ -95,44 +121,55 @@ def plain_state(writes: Writes) -> dict[str, object]:
     return state
 
 
-def contracted(graph: Graph, inputs: Mapping[str, object], *, patience: int = 150) -> Meaning:
+def contracted(graph: Graph, inputs: Mapping[str, object], *, salt: int = 0, patience: int = 150) -> Account:
     """Run a graph.
 
     Args:
         graph: a graph whose cycles are natural loops and whose steps can all be reached.
         inputs: key -> value.
+        salt: another one makes its steps behave otherwise.
         patience: how many steps may run.
 
     Returns:
-        What a run comes to. `state` is the state at END for a run that completes, and empty for any other.
+        What a run comes to.
 
     Raises:
         Endless: more steps ran than `patience`.
         Misbehaved: a loop went round and was left in one iteration.
     """
-    return _Run(graph, shape_of(graph), patience).run(inputs)
+    return _Run(graph, shape_of(graph), salt, patience).run(inputs)
 
 
 @dataclass
 class _Run:
     graph: Graph
     shape: Shape
+    salt: int
     patience: int
     settled: dict[Edge, Settled] = field(default_factory=dict)
     stops: list[Stop] = field(default_factory=list)
-    ran: Counter[Ran] = field(default_factory=Counter)
+    points: list[Point] = field(default_factory=list)
+    pasts: dict[Ran, frozenset[Ran]] = field(default_factory=dict)
 
-    def run(self, inputs: Mapping[str, object]) -> Meaning:
+    def run(self, inputs: Mapping[str, object]) -> Account:
         self.steps = {step.name: step for step in self.graph.steps}
         given = {key.name: key.default for key in KEYS if key.name in ("b", "bag")} | dict(inputs)
         start = Settled(True, frozenset(Written(key, value, ()) for key, value in given.items()), frozenset())
         self.settled = {edge: start for edge in self.shape.edges if edge.source == ENTRY}
         self.items(self.shape.items[:-1], (), ())
         end = self.arrival([edge for edge in self.shape.edges if edge.target == self.shape.items[-1]])
-        if end is None:
-            sure = frozenset.intersection(*(stop.past for stop in self.stops))
-            return Meaning({}, {stop.ending for stop in self.stops}, self.ran, Counter(sure))
-        return Meaning(plain_state(end.writes), {"completed"}, self.ran, self.ran)
+        ran = Counter(self.pasts.keys())
+        if end is not None:
+            return Account(frozenset({"completed"}), (plain_state(end.writes),), ran, ran)
+        surely = frozenset.intersection(*(stop.past for stop in self.stops))
+        states = [given, *(plain_state(point.writes) for point in self.points if self.is_root(point, surely))]
+        return Account(frozenset(stop.ending for stop in self.stops), tuple(states), ran, Counter(surely))
+
+    def is_root(self, point: Point, surely: frozenset[Ran]) -> bool:
+        """Whether a run surely comes to this point, and nothing that may run is beside it."""
+        return point.past <= surely and all(
+            ran in point.past or ran == point.at or point.at in past for ran, past in self.pasts.items()
+        )
 
     def items(self, items: Sequence[Item], turns: Turns, prefix: tuple[int, ...], *, first: int = 0) -> None:
         for place, item in enumerate(items, first):
@@ -167,20 +204,26 @@ class _Run:
             return
         step = self.steps[name]
         state = plain_state(arrival.writes)
+        self.points.append(Point((name, turns), arrival.writes, arrival.past))
         if any(key not in state for key in step.reads if not key.endswith("?")):
             self.stops.append(Stop("AbsentKeyError", arrival.past))
             return
-        self.ran[name, turns] += 1
-        if self.ran.total() > self.patience:
+        self.pasts[name, turns] = arrival.past
+        if len(self.pasts) > self.patience:
             raise Endless
         past = arrival.past | {(name, turns)}
-        done = behaviour(step, turns, {key: state[key] for key in (r.rstrip("?") for r in step.reads) if key in state})
-        if done.moody and step.mood in ("fails", "halts"):
-            self.stops.append(Stop("ValueError" if step.mood == "fails" else "halted", past))
+        view = {key: state[key] for key in (read.rstrip("?") for read in step.reads) if key in state}
+        done = behaviour(step, turns, view, self.salt)
+        if done.moody and step.mood == "fails":
+            self.stops.append(Stop("ValueError", past))
             return
         seen = {key: frozenset(one for one in arrival.writes if one.key == key) for key in done.delta}
         plain = {k: v.value if k in PLAIN and isinstance(v, Overwrite) else v for k, v in done.delta.items()}
         writes = arrival.writes | {Written(key, value, position, seen[key]) for key, value in plain.items()}
+        self.points.append(Point((name, turns), writes, past))
+        if done.moody and step.mood == "halts":
+            self.stops.append(Stop("halted", past))
+            return
         labels = {edge.route for edge in outs if edge.route is not None}
         taken = {route for route in done.routes if route in labels} or {DEFAULT} & labels
         if labels and not taken:

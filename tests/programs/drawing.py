@@ -14,6 +14,7 @@ from random import Random
 from typing import Literal
 
 from tests.programs.graphs import DEFAULT, ENTRY, FINISH, Chooses, Graph, Mood, Plain, Route, Routes, Step, Way
+from tests.programs.loops import sound
 from tests.programs.trees import MERGED, PLAIN
 
 
@@ -29,9 +30,23 @@ def random_graph(random: Random, *, tame: bool = False, most: int = 8) -> Graph:
     return drawing.blocks(most) if random.randrange(4) else drawing.natural(random.randint(1, most))
 
 
-def odd_graph(random: Random, *, most: int = 6) -> Graph:
-    """Draw a graph that need not make sense: cycles with two entries, steps that nothing reaches, unknown targets."""
-    return _Drawing(random, tame=False, odd=True).any(random.randint(1, most))
+def sound_graph(random: Random, *, tame: bool = False, most: int = 8) -> Graph:
+    """Draw graphs until one has a meaning."""
+    while True:
+        graph = random_graph(random, tame=tame, most=most)
+        if sound(graph) is not None:
+            return graph
+
+
+def odd_graph(random: Random, *, most: int = 6, strangers: bool = False) -> Graph:
+    """Draw a graph that need not make sense: cycles with two entries, steps that nothing reaches, dead ends.
+
+    Args:
+        random: the source of chance.
+        most: the most steps.
+        strangers: some edges lead to a name that no step has.
+    """
+    return _Drawing(random, tame=False, odd=True).any(random.randint(1, most), strangers=strangers)
 
 
 Kind = Literal["plain", "route", "back", "any"]
@@ -153,7 +168,7 @@ class _Drawing:
         self.link(back, header)
         return header, [*left, (last, "route")]
 
-    def any(self, count: int) -> Graph:
+    def any(self, count: int, *, strangers: bool) -> Graph:
         for _ in range(count):
             self.name()
         sources = [ENTRY, *self.names]
@@ -162,7 +177,7 @@ class _Drawing:
                 self.targets[self.random.choice(sources)].append((name, "any"))
         self.targets[ENTRY] = self.targets[ENTRY] or [(self.names[0], "any")]
         for _ in range(self.random.randint(0, count + 1)):
-            target = "nobody" if self.chance(15) else self.random.choice([*self.names, FINISH])
+            target = "nobody" if strangers and self.chance(15) else self.random.choice([*self.names, FINISH])
             source = self.random.choice(sources)
             if source != ENTRY or target != FINISH:
                 self.targets[source].append((target, self.random.choice(["back", "any"])))

@@ -11,7 +11,7 @@ by hand (see `contracting.py`) and the scheduler must come to the same state::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from zlib import crc32
 
@@ -93,9 +93,9 @@ class Done:
     moody: bool
 
 
-def behaviour(step: Step, turns: tuple[int, ...], view: Mapping[str, object]) -> Done:
+def behaviour(step: Step, turns: tuple[int, ...], view: Mapping[str, object], salt: int = 0) -> Done:
     """What a step does when it sees this."""
-    digest = crc32(repr((step.name, turns, sorted(view.items()))).encode())
+    digest = crc32(repr((salt, step.name, turns, sorted(view.items()))).encode())
     written = [*step.writes, *(name for name in step.may if digest >> 3 & 1)]
     delta: dict[str, object] = {}
     for place, name in enumerate(written):
@@ -120,19 +120,26 @@ class GraphProgram:
     """A graph with an order of completion.
 
     Attributes:
+        salt: another one makes its steps behave otherwise.
         seed: how often each body gives way before it acts; None for never, outside of an event loop.
         ran: what its bodies did, as (name, iterations).
     """
 
     graph: Graph
     seed: int | None = 0
+    salt: int = 0
     ran: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
 
     def flow(self) -> Flow:
         return Flow(self.workflow(), inputs={"a": int, "d?": int}, keys=KEYS)
 
-    def workflow(self, name: str = "flow") -> Workflow:
-        agents: dict[str, Any] = {step.name: self._agent(step) for step in self.graph.steps}
+    def workflow(
+        self, name: str = "flow", *, names: Mapping[str, str] | None = None, inside: Mapping[str, Any] | None = None
+    ) -> Workflow:
+        """Make the agent: `names` are other names for steps, `inside` has agents that take the place of steps."""
+        names, inside = names or {}, inside or {}
+        steps = {step.name: replace(step, name=names.get(step.name, step.name)) for step in self.graph.steps}
+        agents: dict[str, Any] = {key: inside.get(key) or self._agent(step) for key, step in steps.items()}
         agents |= {ENTRY: START, FINISH: END}
         edges: list[Any] = []
         for way in self.graph.ways:
@@ -154,7 +161,8 @@ class GraphProgram:
     def _act(self, step: Step, ctx: Context) -> Done:
         self.ran.append((step.name, ctx.iterations))
         keys = [name.rstrip("?") for name in step.reads]
-        done = behaviour(step, ctx.iterations, {name: ctx.state[name] for name in keys if name in ctx.state})
+        view = {name: ctx.state[name] for name in keys if name in ctx.state}
+        done = behaviour(step, ctx.iterations, view, self.salt)
         if done.moody and step.mood == "fails":
             raise ValueError(step.name)
         if done.moody and step.mood == "halts":
