@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphflow.agents import (
+        DEFAULT_ROUTE,
+        END,
         PASS,
+        START,
         ConditionalAgent,
         Flatten,
         FunctionAgent,
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
         ParallelAgent,
         SequentialAgent,
         SubFlow,
+        Workflow,
         agent,
     )
     from graphflow.checker import Diagnostic, Report, Settings
@@ -41,7 +45,10 @@ if TYPE_CHECKING:
     from graphflow.schema import Failure, Key, Merge, Overwrite
 
 __all__ = [
+    "DEFAULT_ROUTE",
+    "END",
     "PASS",
+    "START",
     "ConditionalAgent",
     "Context",
     "ContractError",
@@ -72,6 +79,7 @@ __all__ = [
     "Settings",
     "SubFlow",
     "UsageError",
+    "Workflow",
     "agent",
     "check",
     "key",
@@ -79,7 +87,10 @@ __all__ = [
 ]
 
 _HOME = {
+    "DEFAULT_ROUTE": "graphflow.agents",
+    "END": "graphflow.agents",
     "PASS": "graphflow.agents",
+    "START": "graphflow.agents",
     "ConditionalAgent": "graphflow.agents",
     "Flatten": "graphflow.agents",
     "FunctionAgent": "graphflow.agents",
@@ -90,6 +101,7 @@ _HOME = {
     "ParallelAgent": "graphflow.agents",
     "SequentialAgent": "graphflow.agents",
     "SubFlow": "graphflow.agents",
+    "Workflow": "graphflow.agents",
     "agent": "graphflow.agents",
     "Diagnostic": "graphflow.checker",
     "Report": "graphflow.checker",

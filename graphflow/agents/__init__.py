@@ -9,9 +9,13 @@ from graphflow.agents.llm import LlmAgent
 from graphflow.agents.loop import LoopAgent
 from graphflow.agents.map import Flatten, MapAgent
 from graphflow.agents.subflow import SubFlow
+from graphflow.agents.workflow import DEFAULT_ROUTE, END, START, Workflow
 
 __all__ = [
+    "DEFAULT_ROUTE",
+    "END",
     "PASS",
+    "START",
     "Agent",
     "ConditionalAgent",
     "Flatten",
@@ -23,5 +27,6 @@ __all__ = [
     "ParallelAgent",
     "SequentialAgent",
     "SubFlow",
+    "Workflow",
     "agent",
 ]

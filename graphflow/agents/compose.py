@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, model_validator
 
 from graphflow.agents.base import Agent, Child
 from graphflow.agents.options import Count, Failures, Options, RegionOptions
-from graphflow.ir.builder import Builder, Region
+from graphflow.ir.builder import NO_PASSING, Builder, Passing, Region
 from graphflow.ir.nodes import Fork, Group, Join
 
 
@@ -47,14 +47,32 @@ class SequentialAgent(Composite):
 
         def __init__(self, name: str, sub_agents: Sequence[Agent] = (), **options: Unpack[Options]) -> None: ...
 
+    @property
+    def firsts(self) -> tuple[Agent, ...]:
+        """The stage that is given what the node before the sequence gives, in a `Workflow`."""
+        return self.sub_agents[:1]
+
+    @property
+    def last(self) -> Agent | None:
+        """The stage whose value and route are those of the sequence, in a `Workflow`."""
+        return self.sub_agents[-1] if self.sub_agents else None
+
     def lower(self, builder: Builder) -> Region:
         """Chain the stages."""
         region = builder.region("sequence")
-        region.edge(chain(region, region.entry, self.sub_agents, region.escalation), region.exit)
+        end = chain(region, region.entry, self.sub_agents, region.escalation, passing=region.passing)
+        region.edge(end, region.exit)
         return region
 
 
-def chain(region: Region, start: str, agents: tuple[Agent, ...], escalation: str | tuple[str, ...]) -> str:
+def chain(
+    region: Region,
+    start: str,
+    agents: tuple[Agent, ...],
+    escalation: str | tuple[str, ...],
+    *,
+    passing: Passing = NO_PASSING,
+) -> str:
     """Place agents one after another.
 
     Args:
@@ -62,12 +80,14 @@ def chain(region: Region, start: str, agents: tuple[Agent, ...], escalation: str
         start: what leads to the first of them.
         agents: in order, may be empty.
         escalation: ids of the joins that an escalation inside leads to.
+        passing: what the first is given and the last gives.
 
     Returns:
         What leads on from the last of them.
     """
-    for agent in agents:
-        part = region.child(agent, escalation=escalation)
+    for place, agent in enumerate(agents, start=1):
+        handed = passing.part(first=place == 1, last=place == len(agents))
+        part = region.child(agent, escalation=escalation, passing=handed)
         region.edge(start, part.entry)
         start = part.exit
     return start

@@ -100,7 +100,7 @@ class ConditionalAgent(Agent):
 
     def _arms(self) -> Iterator[tuple[Arm, Agent | None]]:
         if self.on is not None:
-            labels = _case_labels(self.cases)
+            labels = case_labels(self.cases)
             for (value, agent), label in zip(self.cases.items(), labels, strict=True):
                 yield Arm(label, Is(self.on, value)), agent if isinstance(agent, Agent) else None
             if self.default is not None:
@@ -140,7 +140,7 @@ class ConditionalAgent(Agent):
         return region
 
 
-def _case_labels(values: Iterable[object]) -> list[str]:
+def case_labels(values: Iterable[object]) -> list[str]:
     """Name each case so that no two of them, nor one and the default, are called the same (`1` and `"1"`)."""
     used = ["default"]
     for value in values:

@@ -86,6 +86,10 @@ class Passing:
     value: str = ""
     route: str = ""
 
+    def part(self, *, first: bool, last: bool) -> Passing:
+        """What of it concerns a stage of the agent: the first is given the value, the last gives value and route."""
+        return Passing(self.given * first, self.value * last, self.route * last)
+
 
 NO_PASSING = Passing()
 
