@@ -84,6 +84,11 @@ class State(MutableMapping[str, Any]):
             )
         self.delta[key] = value
 
+    def renew(self, snapshot: Mapping[str, object]) -> None:
+        """Show another state from now on; what was written stays."""
+        self._snapshot = snapshot
+        self._copies.clear()
+
     def __delitem__(self, key: str) -> None:
         raise TypeError(f"`{self._node}` deletes `{key}`; keys cannot be deleted, write None instead")
 
@@ -184,6 +189,7 @@ class Context:
         actions: what the body asks for besides its writes.
         route: the way out that the body chooses; None means by what it returns or writes.
         output: the value that the body gives to its caller and to the next node of a `Workflow`.
+        turns: iterations, indexes in maps and calls around, outermost first: with the node they name the execution.
         calls: identity of a child of a custom agent -> label of the edge that leads to it.
         services: the runtime's side.
     """
@@ -199,6 +205,7 @@ class Context:
     actions: EventActions = field(default_factory=EventActions)
     route: Any = None
     output: Any = None
+    turns: tuple[int, ...] = ()
     calls: Mapping[int, str] = field(default_factory=dict, repr=False)
     services: Services | None = field(default=None, repr=False)
 
@@ -225,7 +232,7 @@ class Context:
     @property
     def idempotency_key(self) -> str:
         """The same for every attempt of this execution, different for every other; hand it to services with effects."""
-        turns = "".join(f"[{number}]" for number in self.iterations)
+        turns = "".join(f"[{number}]" for number in self.turns)
         return f"{self.run_id}/{self.node}{turns}"
 
     def emit(self, data: Mapping[str, Any]) -> None:

@@ -127,6 +127,32 @@ class LoopExhausted(GraphflowError):
     """A loop with `on_exhausted="fail"` ran `max_iterations` times without its exit test coming true."""
 
 
+class StageTimeout(GraphflowError, TimeoutError):
+    """An attempt at a stage took longer than its `timeout`.
+
+    Attributes:
+        node: path of the stage.
+        seconds: the limit.
+    """
+
+    def __init__(self, message: str, *, node: str = "", seconds: float = 0) -> None:
+        super().__init__(message)
+        self.node = node
+        self.seconds = seconds
+
+
+class ReplayError(GraphflowError):
+    """The code of a stage that runs anew asks for something else than it did before.
+
+    Attributes:
+        node: path of the stage.
+    """
+
+    def __init__(self, message: str, *, node: str = "") -> None:
+        super().__init__(message)
+        self.node = node
+
+
 class LimitExceeded(GraphflowError):
     """A limit of the run was reached.
 

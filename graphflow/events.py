@@ -26,12 +26,14 @@ EventKind = Literal[
     "branch",
     "loop",
     "progress",
+    "asked",
     "completed",
     "halted",
     "failed",
     "cancelled",
+    "paused",
 ]
-TERMINAL: frozenset[str] = frozenset({"completed", "halted", "failed", "cancelled"})
+TERMINAL: frozenset[str] = frozenset({"completed", "halted", "failed", "cancelled", "paused"})
 
 
 @dataclass(slots=True)
@@ -88,5 +90,5 @@ class Event:
 
     @property
     def terminal(self) -> bool:
-        """Whether this is the run's one last event."""
+        """Whether this is the one last event of the run, or of this part of it (`paused`)."""
         return self.kind in TERMINAL

@@ -38,10 +38,11 @@ from graphflow.passes import run_passes
 from graphflow.render import draw_graph, render_graph
 from graphflow.runtime.detached import Detached
 from graphflow.runtime.journal import Journal
+from graphflow.runtime.limits import Limits
 from graphflow.runtime.machine import Machine
 from graphflow.runtime.plan import Plan, compile_plan
 from graphflow.runtime.result import Halt, Result, usage_of
-from graphflow.runtime.scheduler import Driver, Limits
+from graphflow.runtime.scheduler import Driver
 from graphflow.schema import ANY, MISSING, Key, TypeMismatch, freeze, type_of, validator
 
 CheckMode = Literal["error", "warning", "off"]
@@ -349,8 +350,8 @@ class Flow:
             if halt is not None and status == "halted"
             else None,
             machine.error,
-            usage_of(journal),
-            journal,
+            usage=usage_of(journal),
+            journal=journal,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from graphflow.errors import AbsentKeyError, ContractViolation, GraphflowError
 from graphflow.runtime.plan import PlanNode
@@ -10,13 +10,16 @@ from graphflow.runtime.versions import State
 from graphflow.schema import ANY, MISSING, Overwrite, TypeMismatch, freeze, validator
 
 
-def checked_delta(node: PlanNode, delta: Mapping[str, object], *, quiet: bool = False) -> Mapping[str, object]:
+def checked_delta(
+    node: PlanNode, delta: Mapping[str, object], *, quiet: bool = False, written: Collection[str] = ()
+) -> Mapping[str, object]:
     """Check a task's writes and make the copies that the state keeps.
 
     Args:
         node: the task.
         delta: key -> value as the body gave it.
         quiet: the task ended in a way that owes no writes.
+        written: keys that it has written before.
 
     Returns:
         Key -> value to commit, sharing nothing mutable with what the body holds.
@@ -25,8 +28,8 @@ def checked_delta(node: PlanNode, delta: Mapping[str, object], *, quiet: bool = 
         ContractViolation: a write outside the contract, a sure write left out, or a value of the wrong type.
     """
     if not quiet:
-        for key in node.sure:
-            if key not in delta:
+        for key in node.keys.sure:
+            if key not in delta and key not in written:
                 raise ContractViolation(
                     f"`{node.id}` did not write `{key}`, which its contract promises; return it, or declare may_write=",
                     node=node.id,
@@ -38,13 +41,13 @@ def checked_delta(node: PlanNode, delta: Mapping[str, object], *, quiet: bool = 
 def _checked(node: PlanNode, key: str, value: object) -> object:
     if not isinstance(key, str):
         raise ContractViolation(f"`{node.id}` writes the key {key!r}; keys are strings", node=node.id)
-    if node.allowed is not None and key not in node.allowed:
+    if node.keys.allowed is not None and key not in node.keys.allowed:
         raise ContractViolation(
             f"`{node.id}` writes `{key}`, which its contract does not name; declare it in writes= or may_write=",
             node=node.id,
             key=key,
         )
-    spec = node.writes.get(key)
+    spec = node.keys.writes.get(key)
     try:
         if spec is None:
             return freeze(value, ANY)

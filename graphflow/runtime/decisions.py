@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from graphflow import conditions
-from graphflow.errors import AbsentKeyError, GraphflowError
+from graphflow.conditions import Is, is_case
+from graphflow.errors import AbsentKeyError, GraphflowError, RouteError
 from graphflow.ir.nodes import Branch, ExitReason, LoopHeader, agent_path
 from graphflow.runtime.plan import Test
 from graphflow.schema import MISSING
@@ -31,12 +32,35 @@ def _holds(test: Test, node_id: str, read: Reader) -> bool:
         ) from error
 
 
-def chosen_arm(branch: Branch, tests: Sequence[Test | None], read: Reader) -> str | None:
-    """Give the label of the first arm whose condition holds, None if none does."""
+def chosen_arms(branch: Branch, tests: Sequence[Test | None], read: Reader) -> list[str]:
+    """Give the labels of the arms to take: the first whose condition holds, or all if several may be taken.
+
+    An arm without a condition is taken if no other is. Empty if no arm can be taken.
+    """
+    if branch.multiple:
+        return _routes(branch, read)
     for arm, test in zip(branch.arms, tests, strict=True):
         if test is None or _holds(test, branch.id, read):
-            return arm.label
-    return None
+            return [arm.label]
+    return []
+
+
+def _routes(branch: Branch, read: Reader) -> list[str]:
+    """The arms of a router whose routes are in the list that was chosen."""
+    chosen = subject_value(branch, read)
+    values = list(chosen) if isinstance(chosen, (list, tuple, set, frozenset)) else [chosen]
+    default = [arm.label for arm in branch.arms if arm.condition is None]
+    taken: dict[str, None] = {}
+    for value in values:
+        fitting = [a.label for a in branch.arms if isinstance(a.condition, Is) and is_case(value, a.condition.value)]
+        if not fitting and not default:
+            raise RouteError(
+                f"`{agent_path(branch.id)}`: no edge is for the route {value!r}, and there is no DEFAULT_ROUTE",
+                node=branch.id,
+                value=value,
+            )
+        taken |= dict.fromkeys(fitting or default)
+    return list(taken) if values else default
 
 
 def subject_value(branch: Branch, read: Reader) -> object:

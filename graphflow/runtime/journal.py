@@ -1,6 +1,6 @@
 """The journal: one append-only list of records, from which everything else about a run follows.
 
-Only `task_committed` and `choice` (a join of concurrent strands) change state. Every state of a run has a number, that of
+Only `task_committed` and `choice` (a join) change state. Every state of a run has a number, that of
 the record which made it; a commit names the state it builds on (`base`), a join the states it unites (`taken`), so the
 state of a run can be folded from its journal without the graph::
 
@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graphflow.runtime.versions import Position, State, commit, initial_state, unite
+from graphflow.runtime.versions import Position, State, commit, initial_state, only, unite
 from graphflow.schema import Merge
 
 VERSION = 1
-Status = Literal["completed", "halted", "failed", "cancelled"]
+Status = Literal["completed", "halted", "failed", "cancelled", "paused"]
 Turns = tuple[int, ...]
 """The 1-based iterations of the loops around a node, outermost first."""
 
@@ -63,8 +63,9 @@ class Step:
 class TaskCommitted:
     """A task (or a join that writes) succeeded; its writes are in the state from here on.
 
-    `base` is the state it builds on, `scope` the parallel branch it is in ("" for the root), `position` its place in the
-    canonical order, by which updates of merge keys are ordered.
+    `base` is the state it builds on, `scope` what it is in that has not joined yet: a branch, an instance of a map, an
+    attempt, a custom agent ("" for the root). `position` is its place in the canonical order, by which updates of merge keys
+    are ordered. `fresh` is the prefix of keys that end here, `partial` says that the task goes on.
     """
 
     node: str
@@ -76,6 +77,8 @@ class TaskCommitted:
     position: Position = ()
     escalate: bool = False
     route: Any = None
+    fresh: str | None = None
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,61 @@ class TaskFailed:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A join united these states, in declaration order of its branches."""
+    """A join united these states, in declaration order of its branches.
+
+    With `keep` only these keys of them go on, all others are as in the state `base` (the end of a map).
+    """
 
     node: str
     turns: Turns
     taken: tuple[int, ...]
     scope: str = ""
+    base: int = -1
+    keep: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A task asks a person and waits. `deadline`: seconds since the run's start, after which `default` is the answer."""
+
+    node: str
+    turns: Turns
+    request: str
+    prompt: str
+    schema: str
+    attempt: int = 1
+    deadline: float | None = None
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question was answered, or its default was taken."""
+
+    node: str
+    turns: Turns
+    request: str
+    answer: Any
+    by_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimerSet:
+    """Something is to go on after so many seconds: another attempt."""
+
+    node: str
+    turns: Turns
+    timer: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    """A timer ran out."""
+
+    node: str
+    turns: Turns
+    timer: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +205,10 @@ Record = (
     | TaskCommitted
     | TaskFailed
     | Choice
+    | Asked
+    | Answered
+    | TimerSet
+    | TimerFired
     | BranchTaken
     | LoopTurned
     | Halted
@@ -167,6 +223,10 @@ KINDS: dict[str, type[Record]] = {
     "task_committed": TaskCommitted,
     "task_failed": TaskFailed,
     "choice": Choice,
+    "asked": Asked,
+    "answered": Answered,
+    "timer_set": TimerSet,
+    "timer_fired": TimerFired,
     "branch": BranchTaken,
     "loop": LoopTurned,
     "halted": Halted,
@@ -198,7 +258,7 @@ class Folded:
 
     Attributes:
         root: key -> value committed at the root: branches that have not joined leave nothing here.
-        open: parallel branch -> key -> value, for branches that have not joined.
+        open: scope (a branch, an instance, an attempt) -> key -> value, for scopes that have not joined.
         status: how the run ended, None if the journal has no terminal record.
     """
 
@@ -225,12 +285,16 @@ def fold(records: Iterable[Record], merges: Mapping[str, Merge] | None = None) -
             case RunStarted(inputs=inputs):
                 scopes[""] = states[number] = initial_state(inputs, number)
             case TaskCommitted(base=base, delta=delta, scope=scope):
-                states[number] = commit(states[base], delta, record.position, record.node, merges or {}, number)
-                scopes[scope] = states[number]
-            case Choice(taken=taken, scope=scope, node=node):
-                states[number] = unite([states[at] for at in taken], merges or {}, node, number)
-                scopes = {name: state for name, state in scopes.items() if not _inside(name, node)}
-                scopes[scope] = states[number]
+                states[number] = commit(
+                    states[base], delta, record.position, record.node, merges or {}, number, record.fresh
+                )
+                _move(scopes, scope, states[number], {base})
+            case Choice(taken=taken, scope=scope, node=node, keep=keep):
+                given = [states[at] for at in taken]
+                if keep is not None:
+                    given = [states[record.base], *(only(state, keep, states[record.base]) for state in given)]
+                states[number] = unite(given, merges or {}, node, number)
+                _move(scopes, scope, states[number], set(taken))
             case RunEnded():
                 status = record.status
             case _:
@@ -241,5 +305,8 @@ def fold(records: Iterable[Record], merges: Mapping[str, Merge] | None = None) -
     )
 
 
-def _inside(scope: str, join: str) -> bool:
-    return scope.startswith(join.rpartition("#")[0] + "/")
+def _move(scopes: dict[str, State], scope: str, state: State, taken: set[int]) -> None:
+    """A scope goes on to a new state; scopes whose last state went into it are over."""
+    for name in [name for name, last in scopes.items() if name and name != scope and last.number in taken]:
+        del scopes[name]
+    scopes[scope] = state

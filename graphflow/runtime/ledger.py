@@ -2,7 +2,7 @@
 
 A state is computed before its record is written, so that a journal never holds a record which cannot be folded::
 
-    ledger.commit(node, frame.turns, position, state, {"draft": "..."})      # appends a `task_committed`
+    ledger.commit(place, state, {"draft": "..."})      # appends a `task_committed`
 
 Pure: nothing here decides what runs.
 """
@@ -10,15 +10,41 @@ Pure: nothing here decides what runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from graphflow.errors import ContractViolation
 from graphflow.runtime.journal import Choice, Record, RunStarted, TaskCommitted, Turns
 from graphflow.runtime.plan import Plan, PlanNode
-from graphflow.runtime.versions import Position, State, commit, initial_state, unite
+from graphflow.runtime.versions import Position, State, commit, initial_state, only, unite
 from graphflow.schema import Merge, TypeMismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a state is made.
+
+    Attributes:
+        node: the node that makes it.
+        turns: the iterations and indexes around it.
+        position: its place in the canonical order.
+        scope: what it is in that has not joined yet, "" for the root.
+    """
+
+    node: PlanNode
+    turns: Turns
+    position: Position
+    scope: str
+
 
 _TYPED = (Merge.append, Merge.extend, Merge.union, Merge.sum, Merge.max, Merge.min, Merge.last)
 """Merges that give a value of the key's type if the updates have theirs."""
+
+
+def _same(left: State, right: State) -> bool:
+    return len(left.versions) == len(right.versions) and all(
+        right.versions.get(key) is version for key, version in left.versions.items()
+    )
 
 
 class Ledger:
@@ -30,12 +56,13 @@ class Ledger:
     Attributes:
         root: the state committed at the root: branches that have not joined leave nothing here.
         records: where new records go; the machine takes them out after each step.
+        merged: key -> merge, for keys that have one.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.root = State({}, 0)
         self.records: list[Record] = []
-        self._merges = {name: spec.merge for name, spec in plan.keys.items() if spec.merge is not None}
+        self.merged = {name: spec.merge for name, spec in plan.keys.items() if spec.merge is not None}
         self._computed = [spec for spec in plan.keys.values() if spec.merge is not None and spec.merge not in _TYPED]
         self._count = 0
 
@@ -64,40 +91,54 @@ class Ledger:
         self.record(record)
         return self.root
 
-    def commit(
-        self,
-        node: PlanNode,
-        turns: Turns,
-        position: Position,
-        base: State,
-        delta: Mapping[str, object],
-        *,
-        escalate: bool = False,
-    ) -> State:
+    def commit(self, place: Place, base: State, delta: Mapping[str, object], **more: Any) -> State:
         """Apply a node's writes and append the record of it.
+
+        Args:
+            place: what writes, and where.
+            base: the state it builds on.
+            delta: key -> value, for merge keys the update.
+            **more: further fields of the record.
 
         Raises:
             ContractViolation: a merge cannot combine what was written; nothing was appended.
         """
-        after = commit(base, delta, position, node.id, self._merges, self._count)
+        node, fresh = place.node, more.get("fresh")
+        after = commit(base, delta, place.position, node.id, self.merged, self._count, fresh)
         self._check(after, base, node)
-        self.record(TaskCommitted(node.id, turns, 1, delta, base.number, node.strand, position, escalate=escalate))
-        if not node.strand:
+        attempt = more.pop("attempt", 1)
+        self.record(
+            TaskCommitted(node.id, place.turns, attempt, delta, base.number, place.scope, place.position, **more)
+        )
+        if not place.scope:
             self.root = after
         return after
 
-    def unite(self, node: PlanNode, turns: Turns, states: Sequence[State]) -> State:
-        """Unite the states of concurrent branches and append the record of it.
+    def unite(self, place: Place, states: Sequence[State], base: State | None = None) -> State:
+        """Unite states and append the record of it; where one of them holds all the others it is the result.
+
+        Args:
+            place: where they meet.
+            states: in declaration order of their branches.
+            base: the state at the fork of a map: of `states` only merged keys go on.
 
         Raises:
             StateConflictError: two branches wrote a key that has no merge; nothing was appended.
             ContractViolation: a merge cannot combine what was written; nothing was appended.
         """
         taken = list({state.number: state for state in states}.values())
-        after = unite(taken, self._merges, node.id, self._count)
-        self._check(after, taken[0], node)
-        self.record(Choice(node.id, turns, tuple(state.number for state in taken), node.strand))
-        if not node.strand:
+        keep = None if base is None else tuple(self.merged)
+        given = taken if base is None else [base, *(only(state, self.merged, base) for state in taken)]
+        after = unite(given, self.merged, place.node.id, self._count)
+        same = next((state for state in taken if base is None and _same(state, after)), None)
+        if same is not None and (place.scope or same is self.root):
+            return same
+        self._check(after, given[0], place.node)
+        numbers = tuple(state.number for state in taken)
+        self.record(
+            Choice(place.node.id, place.turns, numbers, place.scope, base.number if base is not None else -1, keep)
+        )
+        if not place.scope:
             self.root = after
         return after
 

@@ -46,12 +46,13 @@ class Mailbox:
         if get_ident() == self._thread:
             self._bell.set()
         else:
-            from_thread.run_sync(self._ring)
+            from_thread.run_sync(self.ring)
 
     async def wait(self) -> None:
         """Wait until something was left."""
         await self._bell.wait()
         self._bell = anyio.Event()
 
-    def _ring(self) -> None:
+    def ring(self) -> None:
+        """Wake the driver."""
         self._bell.set()

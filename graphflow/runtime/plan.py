@@ -1,7 +1,7 @@
 """A graph compiled for execution: integer indexes, in-degrees, loops, validators, and the fingerprint.
 
-The machine touches no graph: it walks these tables. A *loop* is the natural loop of a header [Aho et al., Compilers,
-9.6.6]: the nodes that reach a back edge without passing the header. Edges out of it are its *leaving* edges::
+The machine touches no graph: it walks these tables. What runs in activations of its own (iterations, instances, calls) is in
+`scopes`; edges out of a loop are its *leaving* edges::
 
     plan = compile_plan(graph)
     plan.nodes[3].outs          # (Out(target=4, slot=0, label="next", back=False), ...)
@@ -15,15 +15,13 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from graphflow.analysis.regions import Strands
 from graphflow.conditions import Condition, compile_condition
+from graphflow.errors import ContractViolation
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import EXHAUSTED, EXIT, Branch, LoopHeader, Node
+from graphflow.ir.nodes import EMPTY, EXHAUSTED, EXIT, Branch, Fork, Join, LoopHeader, Node, Task, agent_path
 from graphflow.ir.text import print_graph
+from graphflow.runtime.scopes import ROOT, Scope, Scopes, find_scopes, reachable
 from graphflow.schema import ANY, Key, Merge, Type, type_of, validator
-
-ROOT = -1
-"""Index of the frame that is no loop."""
 
 Test = Callable[[Callable[[str], object]], bool]
 
@@ -59,6 +57,25 @@ class KeySpec:
     validate_update: Callable[[object], object]
 
 
+@dataclass(frozen=True, slots=True)
+class NodeKeys:
+    """What a node may do to the state.
+
+    Attributes:
+        sure: keys that it must write.
+        required: keys that must be there before its body runs.
+        allowed: keys that it may write, None for an open contract.
+        readable: keys that it may read, None for an open contract.
+        writes: key -> how a write of it is checked.
+    """
+
+    sure: frozenset[str] = frozenset()
+    required: tuple[str, ...] = ()
+    allowed: frozenset[str] | None = None
+    readable: frozenset[str] | None = None
+    writes: Mapping[str, KeySpec] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class PlanNode:
     """One node, compiled.
@@ -67,40 +84,29 @@ class PlanNode:
         index: its place in the canonical order.
         id: its path.
         node: the IR node.
-        loop: index of the header of the innermost loop around it, ROOT if there is none.
+        keys: what it may do to the state.
         strand: the innermost parallel branch around it, "" if there is none.
-        outs: its out-edges.
-        arity: how many forward in-edges it has.
-        sure: keys that it must write.
-        required: keys that must be there before its body runs.
-        allowed: keys that it may write, None for an open contract.
-        readable: keys that it may read, None for an open contract.
-        writes: key -> how a write of it is checked.
         tests: for a branch, one compiled condition (or None) for each arm; for a header, its exit test.
+        scope: index of the header of the innermost scope around it, ROOT if there is none.
+        kinds: what the turns of its executions are: "loop", "group" (index in a map) or "call", outermost first.
+        outs: its out-edges, without those by which activations begin.
+        arity: how many forward in-edges it has.
+        parts: for a join that gathers: slot of an in-edge -> (name, key) of what it brings.
+        calls: whether it is the code of a custom agent with children.
     """
 
     index: int
     id: str
     node: Node
-    loop: int
+    keys: NodeKeys
     strand: str
+    tests: tuple[Test | None, ...] = ()
+    scope: int = ROOT
+    kinds: tuple[str, ...] = ()
     outs: tuple[Out, ...] = ()
     arity: int = 0
-    tests: tuple[Test | None, ...] = ()
-    sure: frozenset[str] = frozenset()
-    required: tuple[str, ...] = ()
-    allowed: frozenset[str] | None = None
-    readable: frozenset[str] | None = None
-    writes: Mapping[str, KeySpec] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """One loop: how many nodes an iteration settles, and the edges that leave it (source index, edge)."""
-
-    header: int
-    members: int
-    leaving: tuple[Out, ...]
+    parts: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    calls: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,9 @@ class Plan:
     Attributes:
         graph: what was compiled.
         nodes: by index, in canonical order.
-        loops: header index -> loop.
+        scopes: header index -> scope.
+        ways: header index -> way in -> the edges by which an activation begins.
+        leaving: header index of a loop -> the edges that leave it.
         keys: specs of the keys that are declared or have one type.
         headers: loop region id -> header index.
         fingerprint: hash of structure and contracts; bodies, prompts and models do not count.
@@ -118,7 +126,9 @@ class Plan:
 
     graph: Graph
     nodes: tuple[PlanNode, ...]
-    loops: Mapping[int, Loop]
+    scopes: Mapping[int, Scope]
+    ways: Mapping[int, Mapping[str, tuple[Out, ...]]]
+    leaving: Mapping[int, tuple[Out, ...]]
     keys: Mapping[str, KeySpec]
     headers: Mapping[str, int]
     fingerprint: str
@@ -133,39 +143,102 @@ def compile_plan(graph: Graph) -> Plan:
         graph: the program.
 
     Returns:
-        The plan. Cost: linear in nodes and edges, times the depth of nested loops.
+        The plan. Cost: linear in nodes and edges, times the depth of nested scopes.
+
+    Raises:
+        ContractViolation: the graph has faults, or asks for what cannot be done: attempts at a composite with a task whose
+            effect cannot be taken back.
     """
-    position = graph.position
-    names = list(graph.nodes)
-    members = _loop_members(graph)
-    innermost = _innermost(members, len(names))
-    strands = Strands(graph)
+    refuse(graph)
+    position, names = graph.position, list(graph.nodes)
+    scopes = find_scopes(graph)
     declared = {key.name: key for key in graph.interface.keys}
-    nodes = tuple(_node(graph, names[i], i, innermost[i], strands, declared) for i in range(len(names)))
-    outs, arity = _edges(graph)
+    kinds = _kinds(graph, scopes)
+    nodes = tuple(_node(graph, id_, index, declared) for index, id_ in enumerate(names))
+    alive = reachable(graph)
+    outs, arity = _edges(graph, alive)
+    inner = {index for scope in scopes.by_header.values() for way in scope.ways.values() for index in way}
+    inner |= {index for index, edge in enumerate(graph.edges) if edge.label == EMPTY}
     for node in nodes:
-        node.outs, node.arity = tuple(outs[node.index]), arity[node.index]
-    leaving = _leaving(members, outs)
-    loops = {h: Loop(h, sum(1 for m in innermost if m == h), tuple(leaving[h])) for h in members}
-    headers = {graph.nodes[names[h]].region: h for h in members}
-    text = print_graph(graph, state=False, models=False)
+        node.scope, node.kinds = scopes.innermost[node.index], kinds[node.index]
+        node.outs = tuple(out for out in outs[node.index] if out.edge not in inner or not _begins(node.node))
+        node.arity = arity[node.index]
+        node.parts = _parts(graph, node.node, alive)
+        node.calls = node.index in scopes.by_header and isinstance(node.node, Task)
+    by_edge = {out.edge: out for way in outs for out in way}
     return Plan(
         graph,
         nodes,
-        loops,
+        scopes.by_header,
+        {
+            header: {way: tuple(by_edge[index] for index in edges) for way, edges in scope.ways.items()}
+            for header, scope in scopes.by_header.items()
+        },
+        {
+            header: _leaving(header, scopes.inside[header], outs)
+            for header, scope in scopes.by_header.items()
+            if scope.kind == "loop"
+        },
         {name: _key_spec(name, type_of(key.type), key) for name, key in declared.items()},
-        headers,
-        hashlib.sha256(text.encode()).hexdigest(),
+        {graph.nodes[names[header]].region: header for header in scopes.by_header},
+        hashlib.sha256(print_graph(graph, state=False, models=False).encode()).hexdigest(),
         position[graph.entry],
         position[graph.exit],
     )
 
 
-def _edges(graph: Graph) -> tuple[list[list[Out]], list[int]]:
+def refuse(graph: Graph) -> None:
+    """Refuse to run what cannot be run.
+
+    Raises:
+        ContractViolation: see `compile_plan`.
+    """
+    for fault in graph.faults:
+        raise ContractViolation(f"`{fault.node}` cannot be run: {fault.kind} `{fault.subject}`; `check` says more")
+    effects = [id_ for id_, node in graph.nodes.items() if node.contract.effect == "irreversible"]
+    for node in graph.nodes.values():
+        if not isinstance(node, Fork) or node.group is None or node.group.retry is None or not effects:
+            continue
+        inside = [
+            id_
+            for id_ in effects
+            if any(region.id == node.region for region in graph.enclosing(graph.nodes[id_].region))
+        ]
+        if inside and node.group.retry.attempts > 1:
+            raise ContractViolation(
+                f"`{agent_path(node.id)}` is tried again when it fails, but `{inside[0]}` in it has an effect that cannot be "
+                f"taken back; give retry= to the stages that may be repeated"
+            )
+
+
+def _begins(node: Node) -> bool:
+    """Whether some ways out of a node begin activations instead of going on."""
+    return (isinstance(node, Fork) and node.group is not None) or isinstance(node, Task)
+
+
+def _kinds(graph: Graph, scopes: Scopes) -> list[tuple[str, ...]]:
+    """What each number in the turns of a node means."""
+    of_header: dict[int, tuple[str, ...]] = {ROOT: ()}
+    names = list(graph.nodes)
+
+    def inside(header: int) -> tuple[str, ...]:
+        if header not in of_header:
+            node = graph.nodes[names[header]]
+            counted = not isinstance(node, Fork) or (node.group is not None and node.group.over is not None)
+            own = (scopes.by_header[header].kind,) if counted else ()
+            of_header[header] = (*inside(scopes.innermost[header]), *own)
+        return of_header[header]
+
+    return [inside(header) for header in scopes.innermost]
+
+
+def _edges(graph: Graph, alive: frozenset[str]) -> tuple[list[list[Out]], list[int]]:
     position = graph.position
     outs: list[list[Out]] = [[] for _ in graph.nodes]
     arity = [0] * len(outs)
     for index, edge in enumerate(graph.edges):
+        if edge.source not in alive:
+            continue
         target = position[edge.target]
         slot = -1 if edge.back else arity[target]
         arity[target] += not edge.back
@@ -173,50 +246,29 @@ def _edges(graph: Graph) -> tuple[list[list[Out]], list[int]]:
     return outs, arity
 
 
-def _loop_members(graph: Graph) -> dict[int, set[int]]:
-    """Natural loops: header index -> indexes of the nodes inside, the header left out, nested headers included."""
-    position, names = graph.position, list(graph.nodes)
-    members: dict[int, set[int]] = {}
-    for edge in graph.edges:
-        if not edge.back:
-            continue
-        header = position[edge.target]
-        inside = members.setdefault(header, set())
-        pending = [position[edge.source]]
-        while pending:
-            index = pending.pop()
-            if index == header or index in inside:
-                continue
-            inside.add(index)
-            pending.extend(position[into.source] for into in graph.into(names[index]))
-    return members
+def _leaving(header: int, inside: frozenset[int], outs: list[list[Out]]) -> tuple[Out, ...]:
+    edges = [
+        out
+        for index in sorted(inside)
+        for out in outs[index]
+        if out.target not in inside and not (out.back and out.target == header)
+    ]
+    return (*edges, *(out for out in outs[header] if out.label in (EXIT, EXHAUSTED)))
 
 
-def _innermost(members: Mapping[int, set[int]], count: int) -> list[int]:
-    innermost = [ROOT] * count
-    for header in sorted(members, key=lambda h: -len(members[h])):
-        for index in members[header]:
-            innermost[index] = header
-    return innermost
+def _strand(graph: Graph, id_: str) -> str:
+    """Name the innermost branch of a parallel region that a node is in."""
+    item, region = id_, graph.nodes[id_].region
+    while region:
+        record = graph.regions[region]
+        if record.kind == "parallel" and not item.startswith(f"{region}#"):
+            return item
+        item, region = region, record.parent or ""
+    return ""
 
 
-def _leaving(members: Mapping[int, set[int]], outs: list[list[Out]]) -> dict[int, list[Out]]:
-    found: dict[int, list[Out]] = {}
-    for header, inside in members.items():
-        edges = [
-            o
-            for index in sorted(inside)
-            for o in outs[index]
-            if o.target not in inside and not (o.back and o.target == header)
-        ]
-        edges += [o for o in outs[header] if o.label in (EXIT, EXHAUSTED)]
-        found[header] = edges
-    return found
-
-
-def _node(graph: Graph, id_: str, index: int, loop: int, strands: Strands, declared: Mapping[str, Key]) -> PlanNode:
+def _node(graph: Graph, id_: str, index: int, declared: Mapping[str, Key]) -> PlanNode:
     node = graph.nodes[id_]
-    strand = strands.of(id_)
     contract = node.contract
     tests: tuple[Test | None, ...] = ()
     match node:
@@ -226,20 +278,23 @@ def _node(graph: Graph, id_: str, index: int, loop: int, strands: Strands, decla
             tests = (_compiled(node.until),)
         case _:
             pass
-    open_ = bool(contract.open)
-    return PlanNode(
-        index,
-        id_,
-        node,
-        loop,
-        strand[-1][1] if strand else "",
-        tests=tests,
-        sure=frozenset(write.key for write in contract.writes if write.sure),
-        required=tuple(dict.fromkeys(read.key for read in contract.reads if not (read.optional or read.implicit))),
-        allowed=None if open_ else frozenset(write.key for write in contract.writes),
-        readable=None if open_ else frozenset(read.key for read in contract.reads),
-        writes={w.key: _key_spec(w.key, w.type, declared.get(w.key)) for w in contract.writes},
+    known = not contract.open
+    keys = NodeKeys(
+        frozenset(write.key for write in contract.writes if write.sure),
+        tuple(dict.fromkeys(read.key for read in contract.reads if not (read.optional or read.implicit))),
+        frozenset(write.key for write in contract.writes) if known else None,
+        frozenset(read.key for read in contract.reads) if known else None,
+        {w.key: _key_spec(w.key, w.type, declared.get(w.key)) for w in contract.writes},
     )
+    return PlanNode(index, id_, node, keys, _strand(graph, id_), tests)
+
+
+def _parts(graph: Graph, node: Node, alive: frozenset[str]) -> dict[int, tuple[str, str]]:
+    if not isinstance(node, Join) or not node.gather:
+        return {}
+    named = {(part.source, part.label): (part.name, part.key) for part in node.gather}
+    into = [edge for edge in graph.into(node.id) if not edge.back and edge.source in alive]
+    return {slot: named[e.source, e.label] for slot, e in enumerate(into) if (e.source, e.label) in named}
 
 
 def _compiled(condition: Condition | None) -> Test | None:

@@ -10,6 +10,8 @@ from graphflow.context import Context
 from graphflow.events import Event, EventActions
 from graphflow.models.base import ModelReply, Usage
 from graphflow.runtime.journal import (
+    Answered,
+    Asked,
     BranchTaken,
     Cancelled,
     Choice,
@@ -24,6 +26,8 @@ from graphflow.runtime.journal import (
     TaskCommitted,
     TaskFailed,
     TaskStarted,
+    TimerFired,
+    TimerSet,
 )
 from graphflow.schema import Overwrite
 
@@ -55,6 +59,29 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Pending:
+    """A question that a paused run waits for.
+
+    Attributes:
+        id: what `Flow.resume` is told the answer by.
+        node: path of the stage that asks.
+        prompt: the question.
+        schema: type of the answer.
+        asked_at: seconds since the start of the run.
+        deadline: seconds since the start of the run, after which `default` is the answer; None for none.
+        default: the answer then.
+    """
+
+    id: str
+    node: str
+    prompt: str
+    schema: str
+    asked_at: float
+    deadline: float | None = None
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunUsage:
     """Model use of a run: in total, and model name -> and node path -> its share."""
 
@@ -80,6 +107,7 @@ class Result:
         reason: why it was halted, failed or cancelled; "" for a completed run.
         halt: details of a halt.
         error: the exception that failed the run.
+        pending: the questions that a paused run waits for.
         usage: model use.
         journal: the records.
     """
@@ -91,6 +119,7 @@ class Result:
     reason: str = ""
     halt: Halt | None = None
     error: BaseException | None = None
+    pending: tuple[Pending, ...] = ()
     usage: RunUsage = field(default_factory=RunUsage)
     journal: Journal = field(default_factory=Journal, repr=False)
 
@@ -129,7 +158,7 @@ def _spans(journal: Journal) -> Iterator[Span]:
         match record:
             case TaskStarted(node=node, turns=turns):
                 open_[node, turns] = time
-            case TaskCommitted(node=node, turns=turns) if (node, turns) in open_:
+            case TaskCommitted(node=node, turns=turns) if (node, turns) in open_ and not record.partial:
                 done.append(Span(node, turns, open_.pop((node, turns)), time, "completed"))
             case TaskFailed(node=node, turns=turns) if (node, turns) in open_:
                 done.append(Span(node, turns, open_.pop((node, turns)), time, "failed"))
@@ -148,11 +177,16 @@ def events_of(run_id: str, record: Record, time: float) -> Iterator[Event]:
         case TaskStarted(node=node, turns=turns, attempt=attempt):
             yield _at("task_started", run_id, node, turns, time, attempt=attempt)
         case TaskCommitted(node=node, turns=turns):
+            if _is_glue(record):
+                return
             delta = {key: v.value if isinstance(v, Overwrite) else v for key, v in record.delta.items()}
             actions = EventActions(delta, record.escalate)
             yield _at("task_committed", run_id, node, turns, time, actions=actions, branch=record.scope)
         case TaskFailed(node=node, turns=turns):
-            yield _at("task_failed", run_id, node, turns, time, data={"error": record.error, "message": record.message})
+            data: dict[str, Any] = {"error": record.error, "message": record.message}
+            if record.will_retry:
+                data["will_retry"] = True
+            yield _at("task_failed", run_id, node, turns, time, data=data, attempt=record.attempt)
         case BranchTaken(node=node, turns=turns, case=case):
             yield _at("branch", run_id, node, turns, time, data={"case": case})
         case LoopTurned(node=node, turns=turns, exit=reason):
@@ -165,8 +199,18 @@ def events_of(run_id: str, record: Record, time: float) -> Iterator[Event]:
             yield _at("task_failed", run_id, node, turns, time, data={"error": "cancelled", "message": record.reason})
         case RunEnded(status=status, reason=reason):
             yield Event(status, run_id, data={"reason": reason}, time=time)
-        case Choice() | Step() | Cancelled():
+        case Asked(node=node, turns=turns):
+            yield _at("asked", run_id, node, turns, time, data={"request": record.request, "prompt": record.prompt})
+        case Answered(node=node, turns=turns):
+            answer = {"request": record.request, "answer": record.answer}
+            yield _at("progress", run_id, node, turns, time, data=answer)
+        case Choice() | Step() | Cancelled() | TimerSet() | TimerFired():
             return
+
+
+def _is_glue(record: TaskCommitted) -> bool:
+    """Whether a record is about the start of an instance of a map, which is no task of the user's."""
+    return record.node.endswith("#fork")
 
 
 def _at(kind: Any, run_id: str, node: str, turns: tuple[int, ...], time: float, **more: Any) -> Event:

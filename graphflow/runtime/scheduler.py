@@ -3,7 +3,7 @@
 One task group per run owns every task. A node that is ready alone runs inline, in the driver's own task; side by side means a
 task each. The driver knows the clock; the machine does not::
 
-    await Driver(machine, bodies, journal).run(inputs)
+    await Driver(machine, journal).run(inputs)
 
 Runs on asyncio and trio alike.
 """
@@ -14,69 +14,48 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, cast
+from typing import Any
 
 import anyio
-from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from graphflow.context import Body, Context, State
-from graphflow.errors import LimitExceeded, ModelError, UsageError
+from graphflow.context import Context
+from graphflow.errors import LimitExceeded
 from graphflow.events import Event
-from graphflow.ir.nodes import Task
-from graphflow.models.base import Model, ModelReply, ModelRequest
-from graphflow.runtime.journal import Journal, Record, Step
+from graphflow.models.base import Model
+from graphflow.runtime.backoff import wait_before
+from graphflow.runtime.execution import execute
+from graphflow.runtime.journal import Journal, Record, Step, TimerSet
+from graphflow.runtime.limits import Limits, Used
 from graphflow.runtime.machine import Machine
 from graphflow.runtime.mailbox import Mailbox
-from graphflow.runtime.messages import Abort, Failed, Outcome, Start, StartTask, Stopped, StopTask, Succeeded
+from graphflow.runtime.messages import (
+    Abort,
+    ClearTimer,
+    Done,
+    Failed,
+    Outcome,
+    Resume,
+    Return,
+    SetTimer,
+    Start,
+    StartTask,
+    Stopped,
+    StopTask,
+    Succeeded,
+    TimerRang,
+)
 from graphflow.runtime.messages import Event as MachineEvent
 from graphflow.runtime.result import events_of, progress_event
-from graphflow.runtime.versions import Snapshot
+from graphflow.runtime.services import ChildRun
 
 INLINE_BURST = 32
 """After so many nodes in a row without a pause, other tasks of the event loop and cancellation get their turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one run may use. A limit that is reached fails the run with `LimitExceeded`.
-
-    Attributes:
-        max_model_calls: model calls of all nodes together.
-        max_steps: task starts, None for no limit.
-        max_tokens: tokens in and out of all model calls together, None for no limit.
-        deadline: seconds from the start of the run, None for no limit.
-    """
-
-    max_model_calls: int | None = 500
-    max_steps: int | None = None
-    max_tokens: int | None = None
-    deadline: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("max_model_calls", "max_steps", "max_tokens", "deadline"):
-            value = getattr(self, name)
-            kinds = (int, float) if name == "deadline" else (int,)
-            if value is None:
-                continue
-            if not isinstance(value, kinds) or isinstance(value, bool):
-                raise TypeError(f"Limits: `{name}` takes a number or None, got {value!r}")
-            if value < 0 or math.isnan(value):
-                raise UsageError(f"Limits: `{name}` must not be negative, got {value!r}")
-
-
-@dataclass(slots=True)
-class _Used:
-    """What a run has used of its limits; `turns`: ticket -> model turns of that task."""
-
-    calls: int = 0
-    tokens: int = 0
-    turns: dict[int, int] = field(default_factory=dict)
-
-
 @dataclass(slots=True)
 class Driver:
-    """Runs one machine to its end.
+    """Runs one machine to its end, or until it pauses.
 
     Attributes:
         machine: the run.
@@ -85,6 +64,9 @@ class Driver:
         limits: what the run may use.
         deps: handed to bodies.
         send: where events go, None if nobody watches; awaited, so that a slow subscriber slows the run.
+        message: the run's message.
+        used: what it has used of its limits.
+        calls: (ticket, number) -> child that the code of a custom agent waits for.
     """
 
     machine: Machine
@@ -94,11 +76,12 @@ class Driver:
     deps: Any = None
     send: Callable[[Event], Awaitable[None]] | None = None
     message: str | None = None
+    used: Used = field(default_factory=Used)
+    calls: dict[tuple[int, int], ChildRun] = field(default_factory=dict)
     _started: float = 0.0
     _group: TaskGroup | None = None
-    _scopes: dict[int, anyio.CancelScope] = field(default_factory=dict)
+    _scopes: dict[int | str, anyio.CancelScope] = field(default_factory=dict)
     _mail: Mailbox = field(default_factory=Mailbox)
-    _used: _Used = field(default_factory=_Used)
 
     async def run(self, inputs: Mapping[str, object]) -> None:
         """Run to the terminal record.
@@ -110,7 +93,20 @@ class Driver:
             BaseException: cancellation from outside, after it was journaled. Failures are in `machine.error`.
         """
         self._started = monotonic()
-        outcome = self.machine.step(Start(inputs, self.message))
+        await self._drive(self.machine.step(Start(inputs, self.message)))
+
+    async def resume(self, resume: Resume) -> None:
+        """Go on with a paused run; time goes on where it stopped. See `run`."""
+        self._started = monotonic() - (self.journal.times[-1] if self.journal.times else 0.0)
+        self._mail, self._scopes, self.calls = Mailbox(), {}, {}
+        await self._drive(self.machine.step(resume))
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start of the run."""
+        return monotonic() - self._started
+
+    async def _drive(self, outcome: Outcome) -> None:
         fault: Exception | None = None
         try:
             async with anyio.create_task_group() as group:
@@ -139,158 +135,153 @@ class Driver:
     async def _loop(self, outcome: Outcome) -> None:
         burst = 0
         while True:
-            self._append(outcome.records)
-            self._stop(outcome)
+            starts = self._carry_out(outcome)
             if self.send is not None:
                 await self._flush()
             if self.machine.status is not None:
                 return
-            alone = self._begin(outcome)
+            alone = self._begin(starts, inline=True)
             if alone is not None:
                 burst += 1
                 if burst % INLINE_BURST == 0:
                     await anyio.lowlevel.checkpoint()
-                event = await self._execute(alone)
-                if not self._mail.events:
+                event = await execute(self, alone, self.deps, self.message)
+                if event is not None and not self._mail.events:
                     outcome = self.machine.step(event)
                     continue
-                self._mail.events.append(event)
-            outcome = self.machine.step(await self._next())
+                if event is not None:
+                    self._mail.events.append(event)
+            following = await self._next()
+            if following is None:
+                return
+            outcome = self.machine.step(following)
 
-    def _stop(self, outcome: Outcome) -> None:
+    def feed(self, event: MachineEvent) -> None:
+        """Tell the machine, from a running body, and carry out what follows."""
+        self._begin(self._carry_out(self.machine.step(event)), inline=False)
+        self._mail.ring()
+
+    def note(self, ticket: int, step: Step, done: Done) -> None:
+        """Journal something that a body has done."""
+        self._append([self.machine.noted(ticket, step, done)])
+
+    def _carry_out(self, outcome: Outcome) -> list[StartTask]:
+        """Append records, then do what is commanded; the tasks to start are given back."""
+        self._append(outcome.records)
+        starts: list[StartTask] = []
         for command in outcome.commands:
-            if isinstance(command, StopTask) and command.ticket in self._scopes:
-                self._scopes[command.ticket].cancel()
+            match command:
+                case StartTask():
+                    starts.append(command)
+                case StopTask(ticket=ticket):
+                    self._cancel(ticket)
+                case SetTimer():
+                    self._set_timer(command)
+                case ClearTimer(timer=timer):
+                    self._cancel(f"timer {timer}")
+                case Return(ticket=ticket, number=number, done=done):
+                    child = self.calls.pop((ticket, number), None)
+                    if child is not None:
+                        child.end(done)
+        return starts
 
-    def _begin(self, outcome: Outcome) -> StartTask | None:
-        """Start tasks. A single one with nothing beside it is given back, to be run inline."""
-        starts = [command for command in outcome.commands if isinstance(command, StartTask)]
-        if len(starts) == 1 and self.machine.running == 1 and self.limits.deadline is None and self.send is None:
+    def _begin(self, starts: list[StartTask], *, inline: bool) -> StartTask | None:
+        """Start tasks. One with nothing beside it is given back, to be run inline."""
+        if inline and len(starts) == 1 and self._is_alone(starts[0]):
             return starts[0]
         assert self._group is not None
-        for command in starts:
-            self._scopes[command.ticket] = scope = anyio.CancelScope()
-            self._group.start_soon(self._spawned, command, scope)
+        for start in starts:
+            self._scopes[start.ticket] = scope = anyio.CancelScope()
+            self._group.start_soon(self._spawned, start, scope)
         return None
+
+    def _is_alone(self, start: StartTask) -> bool:
+        """Whether a task may keep the driver waiting: nothing else runs, and nothing has to be watched meanwhile."""
+        quiet = self.limits.deadline is None and self.send is None and not self.machine.tasks.timers
+        return quiet and self.machine.running == 1 and not start.node.calls
+
+    def _cancel(self, name: int | str) -> None:
+        scope = self._scopes.get(name)
+        if scope is not None:
+            scope.cancel()
 
     def _append(self, records: list[Record]) -> None:
         if not records:
             return
-        now = monotonic() - self._started
+        now = self.elapsed
         self.journal.append(records, now)
-        if self.send is not None:
-            self._mail.unsent.extend(
-                event for record in records for event in events_of(self.machine.run_id, record, now)
-            )
+        if self.send is None and not self.calls:
+            return
+        run_id = self.machine.run_id
+        for record in records:
+            events = list(events_of(run_id, record, now))
+            if self.send is not None:
+                self._mail.unsent.extend(events)
+            for child in self.calls.values():
+                child.tell([event for event in events if child.concerns(event.node, event.iterations)])
 
     async def _flush(self) -> None:
         assert self.send is not None
         while self._mail.unsent:
             await self.send(self._mail.unsent.popleft())
 
-    async def _next(self) -> MachineEvent:
+    async def _next(self) -> MachineEvent | None:
         while not self._mail.events:
+            if self.machine.status is not None:
+                return None
             await self._mail.wait()
             if self.send is not None:
                 await self._flush()
         return self._mail.events.popleft()
 
+    # --- time ---------------------------------------------------------------------------------------------------
+
     async def _watch_deadline(self, seconds: float) -> None:
-        await anyio.sleep(seconds)
+        await anyio.sleep(max(0.0, seconds - self.elapsed))
         error = LimitExceeded(f"the deadline of {seconds:g} s was reached", limit="deadline")
         self._mail.post(Abort(f"LimitExceeded: {error}", error))
 
+    def _set_timer(self, command: SetTimer) -> None:
+        seconds = command.seconds
+        if seconds is None:
+            assert command.policy is not None
+            seconds = wait_before(command.policy, command.attempt)
+            record = TimerSet(command.node.id, command.turns, command.timer, seconds)
+            self.machine.ledger.counted()
+            self._append([record])
+        if not seconds:
+            self._mail.post(TimerRang(command.timer))
+            return
+        assert self._group is not None
+        self._scopes[f"timer {command.timer}"] = scope = anyio.CancelScope()
+        self._group.start_soon(self._wait, command.timer, seconds, scope)
+
+    async def _wait(self, timer: int, seconds: float, scope: anyio.CancelScope) -> None:
+        with scope:
+            await anyio.sleep(seconds)
+            self._mail.post(TimerRang(timer))
+        self._scopes.pop(f"timer {timer}", None)
+
+    # --- bodies -------------------------------------------------------------------------------------------------
+
     async def _spawned(self, command: StartTask, scope: anyio.CancelScope) -> None:
-        event: MachineEvent = Stopped(command.ticket)
+        event: MachineEvent | None = Stopped(command.ticket)
         try:
             with scope:
-                event = await self._execute(command)
+                event = await execute(self, command, self.deps, self.message)
         except anyio.get_cancelled_exc_class() as error:
             if anyio.current_effective_deadline() == -math.inf:
                 raise
             event = Failed(command.ticket, error)
         finally:
             self._scopes.pop(command.ticket, None)
-            self._mail.post(event)
-
-    async def _execute(self, command: StartTask) -> MachineEvent:
-        node = command.node
-        task = node.node
-        assert isinstance(task, Task)
-        body = cast("Body", task.body)
-        state = State(Snapshot(command.state), reads=node.readable, writes=node.allowed, node=node.id)
-        context = Context(
-            state, node.id, self.machine.run_id, node.strand, command.turns, 1, self.deps, self.message, services=None
-        )
-        context.services = services = _TaskServices(self, command)
-        irreversible = node.node.contract.effect == "irreversible"
-        try:
-            delta = await (self._shielded(body, context) if irreversible else self._call(body, context))
-        except Exception as error:  # noqa: BLE001 - the task boundary: whatever the body raised becomes an event
-            return Failed(command.ticket, error)
-        except SystemExit as error:
-            return Failed(command.ticket, UsageError(f"the body called sys.exit({error.code!r}); raise an exception"))
-        except BaseException as error:
-            if isinstance(error, (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit)):
-                raise
-            return Failed(command.ticket, error)
-        finally:
-            services.open = False
-        return Succeeded(command.ticket, delta, context.actions.escalate, context.actions.halt)
-
-    async def _shielded(self, body: Body, context: Context) -> Mapping[str, object]:
-        await anyio.lowlevel.checkpoint()  # a run that is cancelled already does not begin it
-        with anyio.CancelScope(shield=True):
-            written = await self._call(body, context)
-        return written  # noqa: RET504 - a scope may end its block early, so the return cannot be inside
-
-    async def _call(self, body: Body, context: Context) -> Mapping[str, object]:
-        if body.mode == "inline":
-            return cast("Mapping[str, object]", body.call(context))
-        if body.mode == "thread":
-            return cast("Mapping[str, object]", await to_thread.run_sync(body.call, context, abandon_on_cancel=True))
-        return await cast("Awaitable[Mapping[str, object]]", body.call(context))
-
-    async def generate(self, command: StartTask, request: ModelRequest) -> ModelReply:
-        """Ask the model that the run uses for a task, within the limits, and journal the turn."""
-        limit = self.limits.max_model_calls
-        if limit is not None and self._used.calls >= limit:
-            raise LimitExceeded(
-                f"the limit of {limit} model calls was reached at `{request.node}`", limit="max_model_calls"
-            )
-        self._used.calls += 1
-        model = self.models.get(request.node)
-        if model is None:
-            raise ModelError(f"`{request.node}` has no model; give one with model=, Flow(model=) or run(models=)")
-        reply = await model.generate(request)
-        if not isinstance(reply, ModelReply):
-            raise ModelError(f"`{request.node}`: model `{model.name}` gave {type(reply).__name__}, not a ModelReply")
-        turn = self._used.turns[command.ticket] = self._used.turns.get(command.ticket, 0) + 1
-        self._append([self.machine.noted(Step(request.node, command.turns, 1, turn, "model", model.name, reply))])
-        self._used.tokens += reply.usage.total_tokens
-        if self.limits.max_tokens is not None and self._used.tokens > self.limits.max_tokens:
-            raise LimitExceeded(
-                f"the limit of {self.limits.max_tokens} tokens was passed at `{request.node}`", limit="max_tokens"
-            )
-        return reply
+            if event is not None:
+                self._mail.post(event)
 
     def emit(self, context: Context, data: Mapping[str, Any]) -> None:
         """Send progress to subscribers, soon; a body may be in a worker thread."""
         if self.send is not None:
-            self._mail.tell(progress_event(context, data, monotonic() - self._started))
+            self._mail.tell(progress_event(context, data, self.elapsed))
 
 
-@dataclass(slots=True)
-class _TaskServices:
-    """The runtime's side of one task; `open` until its body has ended or was given up."""
-
-    driver: Driver
-    command: StartTask
-    open: bool = True
-
-    async def generate(self, request: ModelRequest) -> ModelReply:
-        return await self.driver.generate(self.command, request)
-
-    def emit(self, context: Context, data: Mapping[str, Any]) -> None:
-        if self.open:
-            self.driver.emit(context, data)
+__all__ = ["INLINE_BURST", "Driver", "Limits"]

@@ -13,12 +13,13 @@ Pure. This is the only place that combines values.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import final
 
 from graphflow.errors import ContractViolation, StateConflictError
+from graphflow.ir.scoping import SHARED, local_key, scoped_key
 from graphflow.schema import MISSING, Merge, Overwrite
 
 Position = tuple[int, ...]
@@ -94,13 +95,43 @@ class Snapshot(Mapping[str, object]):
         return len(self.state.versions)
 
 
+@dataclass(frozen=True, slots=True)
+class ScopedSnapshot(Mapping[str, object]):
+    """A state as a body inside a key scope sees it: the keys of its scope without their prefix, and the shared ones."""
+
+    state: State
+    prefix: str
+
+    def __getitem__(self, key: str) -> object:
+        return self.state.versions[scoped_key(key, self.prefix)].value
+
+    def __iter__(self) -> Iterator[str]:
+        for key in self.state.versions:
+            if key.startswith((self.prefix, *SHARED)):
+                yield local_key(key, self.prefix)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def view(state: State, prefix: str) -> Mapping[str, object]:
+    """Show a state to a body; `prefix` is the key scope it is in, "" for none."""
+    return ScopedSnapshot(state, prefix) if prefix else Snapshot(state)
+
+
 def initial_state(values: Mapping[str, object], number: int) -> State:
     """Make the state at the entry."""
     return State({key: Version(value, "@entry") for key, value in values.items()}, number)
 
 
 def commit(
-    state: State, delta: Mapping[str, object], position: Position, node: str, merges: Mapping[str, Merge], number: int
+    state: State,
+    delta: Mapping[str, object],
+    position: Position,
+    node: str,
+    merges: Mapping[str, Merge],
+    number: int,
+    fresh: str | None = None,
 ) -> State:
     """Apply one task's writes.
 
@@ -111,11 +142,14 @@ def commit(
         node: path of the task.
         merges: key -> merge.
         number: number of the record.
+        fresh: prefix of keys that end here.
 
     Returns:
         The state after it.
     """
     versions = dict(state.versions)
+    if fresh is not None:
+        versions = {key: version for key, version in versions.items() if not key.startswith(fresh)}
     for key, value in delta.items():
         old = versions.get(key)
         parents = (old,) if old is not None else ()
@@ -168,6 +202,15 @@ def unite(states: Sequence[State], merges: Mapping[str, Merge], node: str, numbe
             elif mine is not version:
                 versions[key] = _newer(key, mine, version, merges.get(key), node)
     return State(versions, number)
+
+
+def only(state: State, keys: Collection[str], base: State) -> State:
+    """Take of a branch's state only these keys, all others as they were in `base`; its number stays."""
+    versions = dict(base.versions)
+    for key in keys:
+        if key in state.versions:
+            versions[key] = state.versions[key]
+    return State(versions, state.number)
 
 
 def _newer(key: str, left: Version, right: Version, merge: Merge | None, node: str) -> Version:

@@ -6,11 +6,22 @@ from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any
 
-from graphflow import Context, Flow
-from graphflow.context import State
+from graphflow import Flow
+from graphflow.ir.nodes import Task
+from graphflow.runtime.execution import context_of, succeeded
 from graphflow.runtime.machine import Machine
-from graphflow.runtime.messages import Failed, Outcome, Start, StartTask, Stopped, StopTask, Succeeded
-from graphflow.runtime.versions import Snapshot
+from graphflow.runtime.messages import (
+    ClearTimer,
+    Failed,
+    Outcome,
+    SetTimer,
+    Start,
+    StartTask,
+    Stopped,
+    StopTask,
+    Succeeded,
+    TimerRang,
+)
 
 
 def by_hand(
@@ -19,30 +30,45 @@ def by_hand(
     """Run a flow without an event loop; `check` sees the machine after every step."""
     machine = Machine(flow.plan, "by-hand")
     running: dict[int, StartTask] = {}
+    timers: list[int] = []
     stopped: set[int] = set()
     outcome = machine.step(Start(inputs))
     while True:
         check(machine, outcome)
         if machine.status is not None:
             return machine
-        stopped |= {command.ticket for command in outcome.commands if isinstance(command, StopTask)}
-        running |= {command.ticket: command for command in outcome.commands if isinstance(command, StartTask)}
-        ticket = random.choice(sorted(running))
-        command = running.pop(ticket)
-        outcome = machine.step(Stopped(ticket) if ticket in stopped and random.randrange(2) else executed(command))
+        for command in outcome.commands:
+            match command:
+                case StopTask(ticket=ticket):
+                    stopped.add(ticket)
+                case StartTask(ticket=ticket):
+                    running[ticket] = command
+                case SetTimer(timer=timer):
+                    timers.append(timer)
+                case ClearTimer(timer=timer):
+                    timers.remove(timer)
+                case _:
+                    raise AssertionError(f"no body of a drawn program does this: {command}")
+        chosen = random.choice([*sorted(running), *(-timer for timer in timers)])
+        if chosen < 0:
+            timers.remove(-chosen)
+            outcome = machine.step(TimerRang(-chosen))
+            continue
+        command = running.pop(chosen)
+        outcome = machine.step(Stopped(chosen) if chosen in stopped and random.randrange(2) else executed(command))
 
 
 def executed(command: StartTask) -> Succeeded | Failed:
     """Run a body to its end at once."""
-    node = command.node
-    state = State(Snapshot(command.state), reads=node.readable, writes=node.allowed, node=node.id)
-    context = Context(state, node.id, "by-hand", iterations=command.turns)
+    task = command.node.node
+    assert isinstance(task, Task)
+    context = context_of("by-hand", command, task)
     try:
-        delta = node.node.body.call(context)
+        delta = task.body.call(context)
         delta = finished(delta) if isinstance(delta, Coroutine) else delta
     except Exception as error:  # noqa: BLE001 - what a body raises is an event
         return Failed(command.ticket, error)
-    return Succeeded(command.ticket, delta, context.actions.escalate, context.actions.halt)
+    return succeeded(command, task, context, delta)
 
 
 def finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
