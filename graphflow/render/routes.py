@@ -79,7 +79,7 @@ def routes(graph: Graph) -> tuple[Route, ...]:
     """
     names = KeyNames(graph)
     kept = _kept(graph, names)
-    returns = {edge.source: edge.target for edge in graph.edges if edge.back and _is_code(graph.nodes[edge.target])}
+    returns = dict(_returns(graph))
     table = _Lines(
         _line(graph, edge) for edge in graph.edges if edge.source not in returns and not _is_noise(graph, edge)
     )
@@ -130,6 +130,14 @@ def _kept(graph: Graph, names: KeyNames) -> set[str]:
     writers = {edge.writer for edge in graph.state if not names.reserved(edge.key)}
     failing = {edge.source for edge in graph.edges if edge.label == ERROR}
     return {id_ for id_ in writers | failing if isinstance(graph.nodes[id_], Fork | Join)} | map_ends(graph)
+
+
+def _returns(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Find the joins that bring the ends of called agents back to the code, with the code's node."""
+    for edge in graph.edges:
+        only = all(other.back and other.target == edge.target for other in graph.out(edge.source))
+        if edge.back and only and isinstance(graph.nodes[edge.source], Join) and _is_code(graph.nodes[edge.target]):
+            yield edge.source, edge.target
 
 
 def _is_code(node: Node) -> bool:
@@ -187,6 +195,7 @@ def _is_noise(graph: Graph, edge: Edge) -> bool:
 def _line(graph: Graph, edge: Edge) -> Route:
     label = _label(graph.nodes[edge.source], edge, graph)
     kind = CALLING if called(edge.label) is not None else _KINDS.get(edge.label, CONTROL)
+    kind = BACK if edge.back and _is_code(graph.nodes[edge.target]) else kind
     return Route(edge.source, edge.target, kind, (label,) if label else (), edge.target if edge.back else None)
 
 
