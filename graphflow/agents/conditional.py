@@ -23,7 +23,23 @@ from graphflow.conditions import Condition, Is, Ref
 from graphflow.contracts.contract import Contract
 from graphflow.contracts.template import condition_reads
 from graphflow.ir.builder import Builder, Region
-from graphflow.ir.nodes import Arm, Branch, Join
+from graphflow.ir.nodes import (
+    BODY,
+    EMPTY,
+    ERROR,
+    ESCALATE,
+    EXHAUSTED,
+    EXIT,
+    NEXT,
+    POSSIBLE_ESCALATE,
+    Arm,
+    Branch,
+    Join,
+    called,
+)
+
+_TAKEN = ("default", NEXT, BODY, EXIT, EXHAUSTED, ESCALATE, POSSIBLE_ESCALATE, ERROR, EMPTY)
+"""Labels that mean something else than a case."""
 
 
 class _Pass:
@@ -141,13 +157,20 @@ class ConditionalAgent(Agent):
 
 
 def case_labels(values: Iterable[object]) -> list[str]:
-    """Name each case so that no two of them, nor one and the default, are called the same (`1` and `"1"`)."""
-    used = ["default"]
+    """Name each case so that no two of them, nor one and what graphs call their edges, are called the same.
+
+    Args:
+        values: the cases; `1` and `"1"` are two, and `"escalate"` is no escalation.
+
+    Returns:
+        The labels, in order.
+    """
+    used = list(_TAKEN)
     for value in values:
         label = _case_label(value)
-        label = repr(value) if label in used else label
+        label = repr(value) if label in used or called(label) is not None else label
         used.append(f"{label} ({len(used)})" if label in used else label)
-    return used[1:]
+    return used[len(_TAKEN) :]
 
 
 def _case_label(value: object) -> str:

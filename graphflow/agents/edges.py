@@ -45,6 +45,30 @@ DEFAULT_ROUTE = Mark.DEFAULT_ROUTE
 Point: TypeAlias = "Agent | Mark"
 Named: TypeAlias = "Agent | Mark | str"
 
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One edge, where a chain of two is not said shorter.
+
+    Attributes:
+        from_node: where it starts.
+        to_node: where it leads.
+        route: the route for which it is taken, or a list of routes; None: always.
+    """
+
+    from_node: Any
+    to_node: Any
+    route: Any = None
+
+    @property
+    def chain(self) -> tuple[Any, ...]:
+        """The same as a chain."""
+        if self.route is None:
+            return (self.from_node, self.to_node)
+        routes = self.route if isinstance(self.route, list) else [self.route]
+        return (self.from_node, dict.fromkeys(routes, self.to_node))
+
+
 SHAPE = (
     "edges are a list of chains: [(START, first, router), (router, {'yes': second, DEFAULT_ROUTE: END}), ((a, b), last)]; "
     "in a chain stand agents, functions, names of nodes, tuples of these, and routing dicts"
@@ -137,6 +161,7 @@ class _Reader:
 
     def chain(self, given: object) -> tuple[Any, ...]:
         """Read one chain."""
+        given = given.chain if isinstance(given, Edge) else given
         if not isinstance(given, (list, tuple)):
             raise TypeError(f"{SHAPE}; got {_shown(given)} where a chain is expected")
         if len(given) < 2:

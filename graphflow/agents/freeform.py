@@ -30,7 +30,6 @@ from graphflow.contracts.contract import Contract, Read, Write
 from graphflow.ir.builder import NO_PASSING, Builder, Passing, Region
 from graphflow.ir.glue import Crossing
 from graphflow.ir.nodes import BODY, IN, NEXT, OUT, ROUTE, Arm, Branch, Fault, Fork, Join, LoopHeader, Task
-from graphflow.ir.scoping import scoped_key
 from graphflow.schema import ANY, type_of
 
 MESSAGE = "message"
@@ -182,13 +181,13 @@ class _Lowering:
         self.region.add(Join(id_, self.region.id, Contract(reads, writes), self.builder.origin))
 
     def _hand_over(self, id_: str, source: str, key: str) -> None:
-        scope = self.region.scope
-        body = Crossing({scoped_key(key, scope): scoped_key(source, scope)})
         types = {handed.key: handed.type for handed in self.values.values()}
         maybe = source == MESSAGE
         read = Read(source, optional=maybe, implicit=maybe)
         contract = Contract((read,), (Write(key, types.get(source, ANY), sure=not maybe),))
-        self.region.add(Task(id_, self.region.id, contract, self.builder.origin, kind="glue", body=body))
+        self.region.add(
+            Task(id_, self.region.id, contract, self.builder.origin, kind="glue", body=Crossing({key: source}))
+        )
 
     @property
     def begin(self) -> str:

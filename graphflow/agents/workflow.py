@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 from pydantic import PrivateAttr, field_validator, model_validator
 
 from graphflow.agents.base import Agent
-from graphflow.agents.edges import DEFAULT_ROUTE, END, START, parse_edges
+from graphflow.agents.edges import DEFAULT_ROUTE, END, START, Edge, parse_edges
 from graphflow.agents.freeform import lower_shape
 from graphflow.agents.options import Options
 from graphflow.agents.shape import Shape, shape_of
 from graphflow.ir.builder import Builder, Region
 
-__all__ = ["DEFAULT_ROUTE", "END", "START", "Workflow"]
+__all__ = ["DEFAULT_ROUTE", "END", "START", "Edge", "Workflow"]
 
 
 class Workflow(Agent):
