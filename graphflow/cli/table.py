@@ -1,6 +1,13 @@
 """The stage table: what each stage of a flow reads and writes, one row for each stage.
 
-Rows are data (`stages`); `contract_table` lays them out for a width. Knows the graph only.
+Rows are data (`stages`); `contract_table` lays them out for a width::
+
+    node     runs                      reads         writes       effect
+    extract  model gemini-2.5-flash    message: str  fields: Form -
+             up to 3 attempts, 30 s each
+
+Keys are called what their authors call them, also in a sub-flow; those that graphflow keeps for itself are left out.
+Knows the graph only.
 """
 
 from __future__ import annotations
@@ -12,7 +19,8 @@ from dataclasses import dataclass
 from graphflow.checker.formats import printable
 from graphflow.contracts.contract import Read
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Branch, Join, LoopHeader, Node, Task, agent_path
+from graphflow.ir.nodes import Branch, Fork, Join, LoopHeader, Node, Task, agent_path
+from graphflow.render.labels import KeyNames, fork_text, guard_text, local_name
 from graphflow.schema import ANY, Type
 
 _LONGEST_TYPE = 28
@@ -21,54 +29,90 @@ _LONGEST_NAME = 120
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One row: the agent's path below the root, what runs there, the keys, and what running it does to the world."""
+    """One row.
+
+    Attributes:
+        node: the agent's path below the root.
+        runs: what runs there, then how it is tried or how its parts are run, line by line.
+        reads: keys with types.
+        writes: keys with types.
+        effect: what running it does to the world.
+    """
 
     node: str
-    runs: str
+    runs: tuple[str, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     effect: str
 
 
 def stages(graph: Graph) -> list[Stage]:
-    """List the stages of a graph, in canonical order: tasks, gates, and whatever else touches a key.
+    """List the stages of a graph, in canonical order: tasks, gates, and whatever else touches a key or is run specially.
 
     Args:
         graph: any graph.
     """
     root = next((region.id for region in graph.regions.values() if region.parent is not None), graph.name)
-    return [_stage(node, runs, root, graph) for node, runs in _shown(graph)]
+    names = KeyNames(graph)
+    return [_stage(node, runs, root, graph, names) for node, runs in _shown(graph, names)]
 
 
-def _shown(graph: Graph) -> Iterator[tuple[Node, str]]:
+def _shown(graph: Graph, names: KeyNames) -> Iterator[tuple[Node, tuple[str, ...]]]:
     for node in graph.nodes.values():
+        used = [*(read.key for read in node.contract.reads), *(write.key for write in node.contract.writes)]
+        own = [key for key in used if not names.reserved(key)]
         match node:
-            case Task(kind="model"):
-                yield node, f"model {node.model}" if node.model else "model"
             case Task():
-                yield node, node.kind
+                yield node, (_runs(node), guard_text(node.retry, node.timeout))
+            case Branch(halt=None, subject=subject):
+                if own or not subject:
+                    yield node, ("route" if node.id.endswith("#route") else "branch",)
             case Branch():
-                yield node, "gate" if node.halt is not None else "branch"
-            case LoopHeader() if node.contract.reads:
-                yield node, "loop"
-            case Join() if node.contract.writes:
-                yield node, "join"
+                yield node, ("gate",)
+            case LoopHeader() if own:
+                yield node, ("loop",)
+            case Fork(group=group) if group is not None:
+                text = fork_text(graph, node, names)
+                kind = "map" if group.over is not None else graph.regions[node.region].kind
+                yield from [(node, (kind, text))] * (bool(text) or bool(own))
+            case Join(collect=collect, exit_key=exit_key) if own:
+                yield node, ("collect" if collect else "loop end" if exit_key else "join",)
             case _:
                 pass
 
 
-def _stage(node: Node, runs: str, root: str, graph: Graph) -> Stage:
+def _runs(task: Task) -> str:
+    """Say what runs in a task; the two tasks at the ends of a sub-flow are told apart by their names."""
+    if task.kind == "model" and task.model:
+        return f"model {task.model}"
+    if task.kind == "glue":
+        return f"subflow {local_name(task.id)}" if task.fresh is not None else local_name(task.id)
+    return task.kind
+
+
+def _stage(node: Node, runs: tuple[str, ...], root: str, graph: Graph, names: KeyNames) -> Stage:
     contract = node.contract
     reads = [
-        _key(".".join((read.key, *read.path)) + ("?" if read.optional else ""), _read_type(read, node, graph))
+        _key(
+            ".".join((names.shown(read.key), *read.path)) + ("?" if read.optional else ""),
+            _read_type(read, node, graph),
+        )
         for read in contract.reads
-        if not read.implicit
+        if not read.implicit and not names.reserved(read.key)
     ]
-    writes = [_key(write.key + ("" if write.sure else "?"), write.type) for write in contract.writes]
+    given = next((_read_type(read, node, graph) for read in contract.reads if names.reserved(read.key)), None)
+    if given is not None and isinstance(node, Task):
+        reads.append(_key("(node_input)", given))
+    writes = [
+        _key(names.shown(write.key) + ("" if write.sure else "?"), write.type)
+        for write in contract.writes
+        if not names.reserved(write.key)
+    ]
     unknown = ["(others)"] if contract.open else []
     effect = "halts" if contract.halts else "" if contract.effect == "none" else contract.effect
     name = printable(agent_path(node.id).removeprefix(f"{root}/"))
-    return Stage(_cut(name), _cut(printable(runs)), (*reads, *unknown), (*writes, *unknown), effect or "-")
+    told = tuple(_cut(printable(line)) for line in runs if line)
+    return Stage(_cut(name), told, (*reads, *unknown), (*writes, *unknown), effect or "-")
 
 
 def _read_type(read: Read, node: Node, graph: Graph) -> Type:
@@ -110,7 +154,8 @@ def contract_table(graph: Graph, *, width: int = 80, colour: bool = False) -> st
     for title in ("node", "runs", "reads", "writes", "effect"):
         table.add_column(title, overflow="fold", no_wrap=title == "effect")
     for stage in stages(graph):
-        cells = (stage.node, stage.runs, "\n".join(stage.reads) or "-", "\n".join(stage.writes) or "-", stage.effect)
+        lists = ("\n".join(lines) or "-" for lines in (stage.runs, stage.reads, stage.writes))
+        cells = (stage.node, *lists, stage.effect)
         table.add_row(*(Text(cell) for cell in cells))
     out = io.StringIO()
     Console(file=out, width=width, force_terminal=colour, no_color=not colour, legacy_windows=False).print(table)
