@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         END,
         PASS,
         START,
+        BaseAgent,
         ConditionalAgent,
         Flatten,
         FunctionAgent,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from graphflow.events import Event, EventActions
     from graphflow.flow import Flow, check
     from graphflow.models import FunctionModel, ScriptedModel, register_model
+    from graphflow.runtime.limits import Limits
     from graphflow.runtime.result import Result
-    from graphflow.runtime.scheduler import Limits
     from graphflow.schema import Failure, Key, Merge, Overwrite
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "END",
     "PASS",
     "START",
+    "BaseAgent",
     "ConditionalAgent",
     "Context",
     "ContractError",
@@ -91,6 +93,7 @@ _HOME = {
     "END": "graphflow.agents",
     "PASS": "graphflow.agents",
     "START": "graphflow.agents",
+    "BaseAgent": "graphflow.agents",
     "ConditionalAgent": "graphflow.agents",
     "Flatten": "graphflow.agents",
     "FunctionAgent": "graphflow.agents",
@@ -120,8 +123,8 @@ _HOME = {
     "FunctionModel": "graphflow.models",
     "ScriptedModel": "graphflow.models",
     "register_model": "graphflow.models",
+    "Limits": "graphflow.runtime.limits",
     "Result": "graphflow.runtime.result",
-    "Limits": "graphflow.runtime.scheduler",
     "Failure": "graphflow.schema",
     "Key": "graphflow.schema",
     "Merge": "graphflow.schema",

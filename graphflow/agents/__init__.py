@@ -3,6 +3,7 @@
 from graphflow.agents.base import Agent
 from graphflow.agents.compose import ParallelAgent, SequentialAgent
 from graphflow.agents.conditional import PASS, ConditionalAgent
+from graphflow.agents.custom import BaseAgent
 from graphflow.agents.function import FunctionAgent, agent
 from graphflow.agents.gate import Gate
 from graphflow.agents.llm import LlmAgent
@@ -17,6 +18,7 @@ __all__ = [
     "PASS",
     "START",
     "Agent",
+    "BaseAgent",
     "ConditionalAgent",
     "Flatten",
     "FunctionAgent",

@@ -26,7 +26,7 @@ from graphflow.contracts.contract import Read, Write
 
 _HARMLESS = frozenset(
     {"agent_name", "attempt", "branch", "deps", "emit", "idempotency_key", "invocation_id", "iteration", "iterations"}
-    | {"message", "node", "run_id"}
+    | {"ask", "message", "node", "now", "output", "random", "run_id", "step", "uuid"}
 )
 
 
@@ -73,24 +73,46 @@ def facts_of(func: Callable[..., object], context: str) -> SourceFacts:
     Returns:
         The facts. Source that cannot be found or parsed gives an open contract.
     """
-    facts = SourceFacts()
     target = func if inspect.isroutine(func) else getattr(type(func), "__call__", func)  # noqa: B004
+    tree = tree_of(target)
+    if tree is None:
+        return SourceFacts(open={"its source cannot be read": None})
+    return facts_in(tree, target, context)[0]
+
+
+def tree_of(func: Callable[..., object]) -> ast.Module | None:
+    """Parse a function's source; None if it cannot be found or parsed."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(target)))
+        return ast.parse(textwrap.dedent(inspect.getsource(func)))
     except (OSError, TypeError, SyntaxError):
-        facts.open["its source cannot be read"] = None
-        return facts
+        return None
+
+
+def facts_in(
+    tree: ast.Module, func: Callable[..., object], context: str
+) -> tuple[SourceFacts, dict[str, list[ast.AST]]]:
+    """Read what a parsed function does with its context.
+
+    Args:
+        tree: the source, parsed.
+        func: the function, for the names it sees.
+        context: name of the parameter that holds the context.
+
+    Returns:
+        The facts, and the statements that write each key.
+    """
+    facts = SourceFacts()
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     assigned |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    scope = {name: value for name, value in _scope(target).items() if name not in assigned}
+    scope = {name: value for name, value in _scope(func).items() if name not in assigned}
     constants = {name: value for name, value in scope.items() if isinstance(value, str)}
     facts.returns = any(isinstance(node, ast.Return) and not _is_none(node.value) for node in ast.walk(tree))
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == context and isinstance(n.ctx, ast.Load)]
     body = _Body(parents, constants, scope, facts)
     for name in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
         body.use(name)
-    return facts
+    return facts, body.written
 
 
 def _scope(func: Callable[..., object]) -> dict[str, object]:
@@ -121,6 +143,12 @@ class _Body:
             self.facts.open[f"it hands `{name.id}` on"] = None
         elif parent.attr == "state":
             self._state(parent)
+        elif parent.attr == "session":
+            inner = self.parents.get(parent)
+            if isinstance(inner, ast.Attribute) and inner.attr == "state":
+                self._state(inner)
+            else:
+                self._unknown(inner)
         elif parent.attr == "actions":
             self._actions(parent)
         elif parent.attr == "route":
