@@ -1,5 +1,6 @@
 """The agents: what pipelines are written with. Each lowers to the graph; none executes itself."""
 
+from graphflow.agents.ask import AskAgent
 from graphflow.agents.base import Agent
 from graphflow.agents.compose import ParallelAgent, SequentialAgent
 from graphflow.agents.conditional import PASS, ConditionalAgent
@@ -18,6 +19,7 @@ __all__ = [
     "PASS",
     "START",
     "Agent",
+    "AskAgent",
     "BaseAgent",
     "ConditionalAgent",
     "Flatten",

@@ -32,6 +32,16 @@ class Options(TypedDict, total=False):
     estimate: float | None
 
 
+class LeafOptions(TypedDict, total=False):
+    """The same for an agent that has a `timeout` of another meaning."""
+
+    description: str
+    ignore: Sequence[str]
+    retry: RetryPolicy | int | None
+    on_error: Agent | Mapping[str, object] | None
+    estimate: float | None
+
+
 class RegionOptions(TypedDict, total=False):
     """The same for agents that run several branches, whose failures can also be collected."""
 
