@@ -171,7 +171,7 @@ class GraphProgram:
             ctx.actions.escalate = True
         if done.moody and step.mood == "strays":
             ctx.state.delta["elsewhere"] = 1
-        if done.moody and step.mood == "forgets" and done.delta:
+        if done.moody and step.mood == "forgets" and done.delta and step.chooses != "key":
             done.delta.popitem()
         return done
 
@@ -194,13 +194,17 @@ class GraphProgram:
             await self._pause(step, ctx)
             return [str(route) for route in self._act(step, ctx).routes]
 
-        bodies: dict[str, Any] = {"nothing": plain, "key": plain, "sets": setting}
+        async def keyed(ctx: Context) -> object:
+            await self._pause(step, ctx)
+            return self._act(step, ctx).delta[step.writes[0]]
+
+        bodies: dict[str, Any] = {"nothing": plain, "key": keyed, "sets": setting}
         bodies |= {"returns": returning, "several": several}
         return FunctionAgent(
             name=step.name,
             func=bodies[step.chooses],
             reads=list(step.reads),
-            writes=list(step.writes),
+            writes=step.writes[0] if step.chooses == "key" else list(step.writes),
             may_write=list(step.may),
             blocking=False,
         )
