@@ -1,9 +1,9 @@
 """One solver for every dataflow question.
 
 Facts live on control edges, because what holds after a node depends on the way it was left (a case, an escalation, the end
-of a loop). A problem says what holds on an edge in terms of what holds on the edges into its source; the solver applies it
-in canonical order until nothing changes. With a finite lattice and monotone problems this is the greatest (or least) fixed
-point of the equations [Kildall 1973; Nielson, Nielson and Hankin, Principles of Program Analysis, ch. 2]::
+of a loop). A problem says what holds on an edge in terms of what holds on others, most often those into its source; the
+solver applies it in canonical order until nothing changes. With a finite lattice and monotone problems this is the greatest
+(or least) fixed point of the equations [Kildall 1973; Nielson, Nielson and Hankin, Principles of Program Analysis, ch. 2]::
 
     solve(graph, problem)[edge]     # what holds when `edge` is taken
 
@@ -20,7 +20,6 @@ from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Edge
 
 Value = TypeVar("Value")
-Inflow = Sequence[tuple[Edge, Value]]
 
 
 class Problem(Protocol[Value]):
@@ -28,14 +27,19 @@ class Problem(Protocol[Value]):
 
     Attributes:
         top: what is assumed of an edge before it was looked at.
+        also: node id -> nodes that look at the edges out of it, besides those that the edges lead to.
     """
 
     @property
     def top(self) -> Value:
         """What is assumed of an edge before it was looked at."""
 
-    def flow(self, edge: Edge, into: Inflow[Value]) -> Value:
-        """Say what holds on `edge`, given the edges into its source with what holds on them."""
+    @property
+    def also(self) -> Mapping[str, Sequence[str]]:
+        """Which nodes look at edges that do not lead to them."""
+
+    def flow(self, edge: Edge, facts: Mapping[Edge, Value]) -> Value:
+        """Say what holds on `edge`, given what holds on the others."""
 
 
 def solve(graph: Graph, problem: Problem[Value]) -> Mapping[Edge, Value]:
@@ -53,16 +57,20 @@ def solve(graph: Graph, problem: Problem[Value]) -> Mapping[Edge, Value]:
     pending = list(range(len(graph.nodes)))
     queued = set(pending)
     names = list(graph.nodes)
+    also = problem.also
     while pending:
         index = heapq.heappop(pending)
         queued.discard(index)
-        into = [(edge, facts[edge]) for edge in graph.into(names[index])]
+        changed = []
         for edge in graph.out(names[index]):
-            value = problem.flow(edge, into)
+            value = problem.flow(edge, facts)
             if value != facts[edge]:
                 facts[edge] = value
-                target = position[edge.target]
-                if target not in queued:
-                    queued.add(target)
-                    heapq.heappush(pending, target)
+                changed.append(edge.target)
+        if changed:
+            changed.extend(also.get(names[index], ()))
+        for target in changed:
+            if position[target] not in queued:
+                queued.add(position[target])
+                heapq.heappush(pending, position[target])
     return facts

@@ -8,16 +8,24 @@ A rule never walks the graph for itself; it asks `Facts`::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from graphflow.analysis.keys import Definition, KeyFlow
-from graphflow.analysis.regions import Strands
+from graphflow.analysis.concurrency import Concurrency
+from graphflow.analysis.effects import Definition, Effects, is_reserved
+from graphflow.analysis.keys import KeyFlow
+from graphflow.analysis.loops import Loop, loops_around
+from graphflow.analysis.races import find_races
+from graphflow.analysis.spans import Span
+from graphflow.analysis.types import KeyTypes
+from graphflow.analysis.unrolled import Unrolled
 from graphflow.contracts.contract import Read, Write
+from graphflow.errors import closest
+from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import BODY, ESCALATE, POSSIBLE_ESCALATE, Edge, Join, LoopHeader, Node
-from graphflow.schema import ANY, Key, Type, fields_of, type_of
+from graphflow.ir.nodes import BODY, ESCALATIONS, Edge, Fork, LoopHeader, Node, Task, agent_path, called
+from graphflow.schema import Key, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +47,44 @@ class Facts:
         self.graph = graph
 
     @cached_property
-    def strands(self) -> Strands:
+    def unrolled(self) -> Unrolled:
+        """The graph without its cycles."""
+        return Unrolled(self.graph)
+
+    @cached_property
+    def concurrency(self) -> Concurrency:
         """Which nodes may run side by side."""
-        return Strands(self.graph)
+        return Concurrency(self.unrolled)
 
     @cached_property
     def flow(self) -> KeyFlow:
         """Which writes reach which reads."""
-        return KeyFlow(self.graph, self.strands)
+        return KeyFlow(self.graph, self.unrolled, self.concurrency)
+
+    @property
+    def effects(self) -> Effects:
+        """What each node does to the keys."""
+        return self.flow.effects
+
+    @property
+    def loops(self) -> Mapping[str, Loop]:
+        """The natural loops, by header."""
+        return self.unrolled.loops
+
+    @cached_property
+    def loops_around(self) -> Mapping[str, tuple[str, ...]]:
+        """Node id -> headers of the loops around it, outermost first."""
+        return loops_around(self.graph, self.loops)
+
+    @cached_property
+    def maps_around(self) -> Mapping[str, tuple[Span, ...]]:
+        """Node id -> the maps in whose instances it is, outermost first."""
+        found: dict[str, tuple[Span, ...]] = dict.fromkeys(self.graph.nodes, ())
+        for span in self.flow.spans.values():
+            if span.maps:
+                for id_ in span.inside:
+                    found[id_] = (*found[id_], span)
+        return found
 
     @cached_property
     def keys(self) -> dict[str, Key]:
@@ -65,11 +103,30 @@ class Facts:
         """Every write of the flow, in canonical order, the entry's included."""
         return [(node, write) for node in self.graph.nodes.values() for write in node.contract.writes]
 
-    @cached_property
-    def key_names(self) -> Sequence[str]:
-        """Every key that something may write or the flow declares, in order of appearance."""
+    def named_like(self, key: str) -> Sequence[str]:
+        """Give the keys of the same scope that something may write or the flow declares, in order of appearance."""
         names = [write.key for _, write in self.writes] + [name for name, *_ in self.graph.interface.inputs or ()]
-        return list(dict.fromkeys([*names, *self.keys]))
+        scope = self.effects.scope_of(key)
+        known = dict.fromkeys([*names, *self.keys])
+        return [n for n in known if self.effects.scope_of(n) == scope and not is_reserved(self.local(n))]
+
+    def similar(self, key: str) -> str | None:
+        """Name the key of the same scope that is most like one that is not there, None if none is."""
+        names = {self.local(name): name for name in self.named_like(key)}
+        near = closest(self.local(key), list(names))
+        return names[near] if near is not None else None
+
+    def local(self, key: str) -> str:
+        """Give the name that a key has where it is used: in a sub-flow, without the prefix of its scope."""
+        return self.effects.local(key)
+
+    def inner(self, key: str) -> bool:
+        """Say whether a key belongs to a sub-flow: nobody outside can give it."""
+        return bool(self.effects.scope_of(key))
+
+    def reserved(self, key: str) -> bool:
+        """Say whether graphflow keeps a key for itself."""
+        return is_reserved(self.local(key))
 
     def writers(self, key: str) -> Sequence[Definition]:
         """Give all writes of a key, the entry's included, in canonical order."""
@@ -78,85 +135,86 @@ class Facts:
     @cached_property
     def _writers(self) -> dict[str, list[Definition]]:
         found: dict[str, list[Definition]] = {}
-        for definition in self.flow.definitions:
+        for definition in self.effects.definitions:
             found.setdefault(definition.key, []).append(definition)
         return found
 
     def reaching(self, node_id: str, key: str) -> Sequence[Definition]:
         """Give the writes of `key` whose value a read at the node may see, in canonical order."""
-        if key not in self.flow.of_key:
+        if key not in self.effects.of_key:
             return []
-        return self._listed(self.flow.at(node_id).reach & self.flow.of_key[key])
+        return self._listed(self.flow.at(node_id).reach & self.effects.of_key[key])
 
     def _listed(self, mask: int) -> list[Definition]:
-        known = mask & ((1 << len(self.flow.definitions)) - 1)
+        known = mask & ((1 << len(self.effects.definitions)) - 1)
         found = []
         while known:
             lowest = known & -known
-            found.append(self.flow.definitions[lowest.bit_length() - 1])
+            found.append(self.effects.definitions[lowest.bit_length() - 1])
             known ^= lowest
         return found
 
     def unreachable(self, node_id: str) -> bool:
         """Say whether no path leads to the node: what is before it never ends."""
-        return self.flow.at(node_id).sure == self.flow.top.sure
+        return self.flow.at(node_id) == self.flow.top
 
     def surely(self, node_id: str, key: str) -> bool:
         """Say whether `key` has a value on every path to the node."""
-        return key in self.flow.key_bit and bool(self.flow.at(node_id).sure & self.flow.key_bit[key])
+        return key in self.effects.key_bit and bool(self.flow.at(node_id).sure & self.effects.key_bit[key])
 
     def unknown(self, node_id: str, key: str) -> bool:
         """Say whether a node with an open contract may have written `key` before the node."""
-        return key in self.flow.unknown and bool(self.flow.at(node_id).reach & self.flow.unknown[key])
+        return key in self.effects.unknown and bool(self.flow.at(node_id).reach & self.effects.unknown[key])
 
     def beside(self, node_id: str, key: str) -> Sequence[Definition]:
-        """Give the writes of `key` that may happen while the node runs."""
-        return [d for d in self.writers(key) if self.strands.concurrent(node_id, d.node)]
+        """Give the writes of `key` that may happen while the node runs and are not a map instance's own."""
+        around = self.maps_around[node_id]
+        return [
+            definition
+            for definition in self.writers(key)
+            if self.concurrency.concurrent(node_id, definition.node)
+            and self.maps_around[definition.node] == around[: len(self.maps_around[definition.node])]
+        ]
 
     @cached_property
     def read_definitions(self) -> int:
         """The writes (as bits) whose value some read or declared output may see."""
         mask = 0
         for node in self.graph.nodes.values():
-            if node.contract.open:
-                mask |= self.flow.at(node.id).reach
+            reach = self.flow.at(node.id).reach
+            if node.contract.open and isinstance(node, Task):
+                mask |= reach & self.effects.definitions_of(self.effects.visible(node.scope))
             for read in node.contract.reads:
-                mask |= self.flow.at(node.id).reach & self.flow.of_key.get(read.key, 0)
+                mask |= reach & self.effects.of_key[read.key]
         return mask
 
     def is_read(self, definition: Definition) -> bool:
         """Say whether some read, condition or declared output may see this write."""
         return bool(self.read_definitions >> definition.index & 1)
 
+    @cached_property
+    def types(self) -> KeyTypes:
+        """The types of keys."""
+        return KeyTypes(self.graph, self.keys, self.reaching, self.unknown)
+
     def key_type(self, node_id: str, key: str) -> Sequence[Type]:
         """Give the types that `key` may have at a node: its declaration, else that of each write that reaches it."""
-        declared = self.keys.get(key)
-        if declared is not None and type_of(declared.type) != ANY:
-            return [type_of(declared.type)]
-        if self.unknown(node_id, key):
-            return [ANY]
-        return list(dict.fromkeys(d.type for d in self.reaching(node_id, key)))
+        return self.types.at(node_id, key)
 
-    def field_type(self, types: Iterable[Type], path: Sequence[str]) -> Sequence[Type]:
+    def field_type(self, types: Sequence[Type], path: Sequence[str]) -> Sequence[Type]:
         """Follow fields below types; what is not known becomes ANY."""
-        current = list(types)
-        for name in path:
-            found = [fields_of(type_) for type_ in current]
-            current = [fields[name] if fields is not None and name in fields else ANY for fields in found]
-        return list(dict.fromkeys(current))
+        return self.types.fields(types, path)
 
     def escalations_of(self, loop_exit: str) -> Sequence[Edge]:
         """Give the edges by which something inside may end a loop."""
-        return [edge for edge in self.graph.into(loop_exit) if edge.label in (ESCALATE, POSSIBLE_ESCALATE)]
+        return [edge for edge in self.graph.into(loop_exit) if edge.label in ESCALATIONS]
 
     def comes_round(self, node_id: str, definitions: Sequence[Definition]) -> bool:
         """Say whether every one of these writes reaches the node only by going round a loop that both are in."""
         return all(self._only_round(definition.node, node_id) for definition in definitions)
 
     def _only_round(self, writer: str, reader: str) -> bool:
-        shared = set(self.strands.loops(writer)) & set(self.strands.loops(reader))
-        if isinstance(self.graph.nodes[reader], LoopHeader):
-            shared.discard(self.graph.nodes[reader].region)
+        shared = set(self.loops_around[writer]) & set(self.loops_around[reader])
         return bool(shared) and not self._forward(writer, reader)
 
     def _forward(self, start: str, goal: str) -> bool:
@@ -167,49 +225,50 @@ class Facts:
             if edge.target == goal:
                 return True
             if edge.back:
-                pending.extend(way for way in self.graph.out(edge.target) if way.label != BODY)
+                again = self.graph.out(edge.target)
+                pending.extend(way for way in again if way.label != BODY and called(way.label) is None)
             elif edge.target not in seen:
                 seen.add(edge.target)
                 pending.extend(self.graph.out(edge.target))
         return False
 
     def own_write(self, node_id: str, key: str) -> bool:
-        """Say whether, before the node, its own parallel branch surely wrote `key` itself."""
+        """Say whether, before the node, its own branch surely wrote `key` itself: beside every write that runs beside it."""
         reaching = self.reaching(node_id, key)
-        return (
-            bool(reaching) and self.surely(node_id, key) and all(self._same_branch(node_id, d, key) for d in reaching)
-        )
-
-    def _same_branch(self, node_id: str, definition: Definition, key: str) -> bool:
-        regions = {self.strands.meeting(node_id, other.node) for other in self.beside(node_id, key)}
-        return all(
-            region is None or self.strands.branch(region, definition.node) == self.strands.branch(region, node_id) != ""
-            for region in regions
+        if not reaching or not self.surely(node_id, key):
+            return False
+        beside = [definition.node for definition in self.beside(node_id, key)]
+        return not any(
+            self.concurrency.concurrent(own.node, node_id)
+            or not all(self.concurrency.concurrent(own.node, other) for other in beside)
+            for own in reaching
         )
 
     @cached_property
-    def races(self) -> dict[tuple[str, str], list[Definition]]:
-        """(parallel region, key) -> the writes of a key without merge that may happen at the same time there."""
-        found: dict[tuple[str, str], dict[str, list[Definition]]] = {}
-        for definition in self.flow.definitions:
-            if definition.key in self.flow.merged:
-                continue
-            for region, branch in self.strands.of(definition.node):
-                found.setdefault((region, definition.key), {}).setdefault(branch, []).append(definition)
-        return {
-            place: [definition for writes in branches.values() for definition in writes[:1]]
-            for place, branches in found.items()
-            if len(branches) > 1
-        }
+    def races(self) -> Mapping[tuple[str, str], Sequence[Definition]]:
+        """(fork, key) -> the writes of a key without merge that may happen at the same time after it."""
+        return find_races(self.graph, self.effects, self.concurrency, self.maps_around)
 
     @cached_property
     def raced(self) -> set[str]:
         """The keys that some race is about."""
         return {key for _, key in self.races}
 
-    def reaches_exit(self, definition: Definition) -> bool:
-        """Say whether the value may still be there at the normal end."""
-        return bool(self.flow.at(self.graph.exit).reach >> definition.index & 1)
+    def lasts(self, definition: Definition) -> bool:
+        """Say whether the value may still be there at the normal end, or where its scope or its map instance ends."""
+        return bool(self._last >> definition.index & 1)
+
+    @cached_property
+    def _last(self) -> int:
+        mask = self.flow.at(self.graph.exit).reach
+        for node in self.graph.nodes.values():
+            if isinstance(node, Task) and node.fresh:
+                mask |= self.flow.at(node.id).reach
+        for span in self.flow.spans.values():
+            if span.maps:
+                for edge in self.graph.into(span.join):
+                    mask |= self.flow.edges[edge].reach
+        return mask
 
     def path_without(self, node_id: str, key: str) -> tuple[str, ...]:
         """Find one path from the entry to a node on which nothing surely writes `key`.
@@ -217,9 +276,9 @@ class Facts:
         Returns:
             Node ids, the entry first and the node last; empty if the key is written on every path.
         """
-        if self.surely(node_id, key) or key not in self.flow.key_bit:
+        if self.surely(node_id, key) or key not in self.effects.key_bit:
             return ()
-        bit = self.flow.key_bit[key]
+        bit = self.effects.key_bit[key]
         path, seen = [node_id], {node_id}
         while path[-1] != self.graph.entry:
             node = self.graph.nodes[path[-1]]
@@ -232,6 +291,22 @@ class Facts:
             path.append(step)
         return tuple(reversed(path))
 
-    def is_loop_end(self, node: Node) -> bool:
-        """Say whether a node is where a loop ends."""
-        return isinstance(node, Join) and self.graph.regions[node.region].kind == "loop"
+    def given(self, definition: Definition) -> bool:
+        """Say whether graphflow itself makes a write: what enters a sub-flow, an item of a map, a reserved key."""
+        node = self.graph.nodes[definition.node]
+        crossing = isinstance(node, Task) and node.fresh is not None and definition.key.startswith(node.fresh)
+        return crossing or isinstance(node, Fork) or self.reserved(definition.key)
+
+    def carried(self, definition: Definition) -> bool:
+        """Say whether a write carries a value into a sub-flow that is mapped or declared there."""
+        node = self.graph.nodes[definition.node]
+        return isinstance(node, Task) and isinstance(node.body, Crossing) and definition.key in node.body.keys
+
+    def place(self, fork: str) -> str:
+        """Say in words where the paths from a fork are: in a region, or after a node of a free-form graph."""
+        path = agent_path(fork)
+        return f"in `{path}`" if path in self.graph.regions else f"after `{path}`"
+
+    def ends_loop(self, node_id: str) -> bool:
+        """Say whether an escalation at a node leads anywhere."""
+        return any(edge.label in ESCALATIONS for edge in self.graph.out(node_id))

@@ -1,13 +1,11 @@
 """Which writes reach which reads: definite assignment and reaching definitions, solved together.
 
-On each control edge three sets of bits are kept in one pass:
+On each control edge two sets of bits are kept in one pass:
 
 - `sure`: keys that have a value on every path (must; a required read proves its key from there on),
-- `reach`: writes whose value may be the one that is read (may),
-- `over`: writes that are surely overwritten (must): they do not come back through another branch of a fork.
+- `reach`: writes whose value may be the one that is read (may).
 
-At a join of exclusive paths `sure` and `over` are intersected, at a join of concurrent ones united, and a write from before
-the fork passes only if no branch surely overwrites it::
+Where exclusive paths meet `sure` is intersected and `reach` united; where concurrent ones meet, see `meetings`::
 
     a(writes x) -> fork -> [b(writes x), c] -> join -> d(reads x)      # only b's write reaches d
 
@@ -16,39 +14,21 @@ Writes of an open contract are unknown: one bit for each key stands for "somebod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import and_, or_
 from typing import NamedTuple
 
-from graphflow.analysis.dataflow import Inflow, solve
-from graphflow.analysis.regions import Strands
-from graphflow.conditions import And, Condition, Not, Or
-from graphflow.contracts.template import condition_reads
+from graphflow.analysis.concurrency import Concurrency
+from graphflow.analysis.dataflow import solve
+from graphflow.analysis.effects import Definition, Effects
+from graphflow.analysis.meetings import Meeting, Meetings
+from graphflow.analysis.spans import Span, spans_of
+from graphflow.analysis.unrolled import Unrolled
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import (
-    BODY,
-    ESCALATE,
-    POSSIBLE_ESCALATE,
-    Branch,
-    Edge,
-    Join,
-    LoopHeader,
-    Node,
-)
-from graphflow.schema import Type
+from graphflow.ir.nodes import BODY, EMPTY, ERROR, ESCALATIONS, Edge, Join, LoopHeader, Node, Task, called
 
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """One write of one key by one node. `index` is its bit."""
-
-    index: int
-    node: str
-    key: str
-    type: Type
-    sure: bool
+__all__ = ["Bits", "Definition", "KeyFlow"]
 
 
 class Bits(NamedTuple):
@@ -56,7 +36,9 @@ class Bits(NamedTuple):
 
     sure: int
     reach: int
-    over: int
+
+
+_DEAD = Bits(-1, 0)
 
 
 class KeyFlow:
@@ -64,159 +46,167 @@ class KeyFlow:
 
     Args:
         graph: the program.
-        strands: which nodes run side by side.
+        unrolled: the same, unrolled.
+        concurrency: which nodes run side by side.
     """
 
-    def __init__(self, graph: Graph, strands: Strands) -> None:
+    def __init__(self, graph: Graph, unrolled: Unrolled, concurrency: Concurrency) -> None:
         self.graph = graph
-        self.strands = strands
-        self.merged = {key.name for key in graph.interface.keys if key.merge is not None}
-        names: dict[str, None] = {}
-        definitions: list[Definition] = []
-        for node in graph.nodes.values():
-            names.update(
-                dict.fromkeys([read.key for read in node.contract.reads] + [w.key for w in node.contract.writes])
-            )
-            for write in node.contract.writes:
-                definitions.append(Definition(len(definitions), node.id, write.key, write.type, write.sure))
-        self.key_bit: dict[str, int] = {name: 1 << index for index, name in enumerate(names)}
-        self.definitions = definitions
-        self.unknown: dict[str, int] = {name: 1 << (len(definitions) + index) for index, name in enumerate(names)}
-        self.of_key: dict[str, int] = dict(self.unknown)
-        self._of_node: dict[str, list[Definition]] = {}
+        self.effects = Effects(graph)
+        self.spans = spans_of(graph)
+        self._loops = unrolled.loops
+        self._meetings = Meetings(graph, unrolled, self.effects, self.spans, concurrency)
+        self._span_of: dict[str, Span] = {span.join: span for span in self.spans.values()}
         self._at: dict[str, Bits] = {}
-        for definition in definitions:
-            self.of_key[definition.key] |= 1 << definition.index
-            self._of_node.setdefault(definition.node, []).append(definition)
-
-    @cached_property
-    def _anything(self) -> int:
-        return reduce(or_, self.unknown.values(), 0)
 
     @property
     def top(self) -> Bits:
-        """Nothing is known to be missing, nothing reaches, everything is overwritten: the value of a dead edge."""
-        return Bits(-1, 0, -1)
+        """Nothing is known to be missing, nothing reaches: the value of a dead edge."""
+        return _DEAD
+
+    @cached_property
+    def also(self) -> Mapping[str, Sequence[str]]:
+        """Node id -> joins that look at the edges out of it."""
+        found: dict[str, dict[str, None]] = {}
+        for (join, _), meeting in self._meetings.found.items():
+            for source in meeting.sources:
+                found.setdefault(source.edge.source, {})[join] = None
+        for span in self.spans.values():
+            for edge in self.graph.into(span.fork):
+                found.setdefault(edge.source, {})[span.join] = None
+        return {node: list(joins) for node, joins in found.items()}
 
     @cached_property
     def edges(self) -> Mapping[Edge, Bits]:
         """What holds on each control edge."""
         return solve(self.graph, self)
 
-    @cached_property
-    def _inside(self) -> Mapping[tuple[str, str], int]:
-        """(parallel region, branch) -> the writes in that branch."""
-        found: dict[tuple[str, str], int] = {}
-        for definition in self.definitions:
-            for place in self.strands.of(definition.node):
-                found[place] = found.get(place, 0) | 1 << definition.index
-        return found
-
-    def flow(self, edge: Edge, into: Inflow[Bits]) -> Bits:
+    def flow(self, edge: Edge, facts: Mapping[Edge, Bits]) -> Bits:
         """See `Problem.flow`."""
         node = self.graph.nodes[edge.source]
-        bits = self._enter(node, edge.label, into)
-        return self._leave(node, edge, bits)
+        span = self._span_of.get(node.id)
+        if edge.label == ERROR and span is not None:
+            entered = self._enter(self.graph.nodes[span.fork], EMPTY, facts)
+            return self._leave(span.fork, EMPTY, entered)
+        bits = self._enter(node, edge.label, facts)
+        if isinstance(node, Task) and node.id in self._loops:
+            return self._custom(node, edge.label, bits, facts)
+        return self._leave(node.id, edge.label, bits)
 
     def at(self, node_id: str) -> Bits:
-        """Say what holds where a node reads: before it, and for an exit test after the body."""
+        """Say what holds where a node reads: before it, for an exit test after the body, for a map at an instance's end."""
         found = self._at.get(node_id)
         if found is None:
-            into = [(edge, self.edges[edge]) for edge in self.graph.into(node_id)]
-            found = self._at[node_id] = self._enter(self.graph.nodes[node_id], "", into)
+            found = self._at[node_id] = self._reading(self.graph.nodes[node_id])
         return found
 
-    def _enter(self, node: Node, label: str, into: Inflow[Bits]) -> Bits:
-        if isinstance(node, LoopHeader):
-            return self._at_header(node, label, into)
-        if isinstance(node, Join) and not node.exclusive:
-            return self._concurrent(node, label, into)
-        if not into:
-            return Bits(0, 0, 0) if node.id == self.graph.entry else self.top
-        return _exclusive([bits for _, bits in into])
+    def _reading(self, node: Node) -> Bits:
+        if isinstance(node, Join) and node.collect:
+            ends = [edge for edge in self.graph.into(node.id) if edge.label not in (EMPTY, *ESCALATIONS)]
+            return _exclusive([self.edges[edge] for edge in ends])
+        bits = self._enter(node, "", self.edges)
+        if isinstance(node, Task) and node.id in self._loops:
+            sure = bits.sure | self._meetings.written_inside(node.id)
+            return Bits(sure, bits.reach | self._returned(node.id, self.edges))
+        return bits
 
-    def _at_header(self, node: LoopHeader, label: str, into: Inflow[Bits]) -> Bits:
+    def _enter(self, node: Node, label: str, facts: Mapping[Edge, Bits]) -> Bits:
+        into = self.graph.into(node.id)
+        if isinstance(node, LoopHeader):
+            return self._at_header(node, label, into, facts)
+        meeting = self._meetings.at(node.id, label)
+        if meeting is not None:
+            return _met(meeting, facts)
+        if isinstance(node, Join) and any(edge.label in ESCALATIONS for edge in self.graph.out(node.id)) and label:
+            into = [edge for edge in into if (edge.label in ESCALATIONS) == (label in ESCALATIONS)]
+        if isinstance(node, Task):
+            into = [edge for edge in into if not edge.back]
+        if not into:
+            return Bits(0, 0) if node.id == self.graph.entry else _DEAD
+        return _exclusive([facts[edge] for edge in into])
+
+    def _at_header(self, node: LoopHeader, label: str, into: Sequence[Edge], facts: Mapping[Edge, Bits]) -> Bits:
         """What holds where an iteration begins (label `body`), where the test reads (""), and where the loop ends."""
-        backs = [bits for edge, bits in into if edge.back]
-        if node.until is not None and label:
-            proved = reduce(or_, (self.key_bit[key] for key in _always_read(node.until)), 0)
+        backs = [facts[edge] for edge in into if edge.back]
+        if label:
+            proved = self.effects.tested(node)
             backs = [bits._replace(sure=bits.sure | proved) for bits in backs]
         if label != BODY:
             return _exclusive(backs)
-        first = [bits for edge, bits in into if not edge.back]
+        first = [facts[edge] for edge in into if not edge.back]
         return _exclusive(first if node.bound == 1 else [*first, *backs])
 
-    def _concurrent(self, node: Join, label: str, into: Inflow[Bits]) -> Bits:
-        """Unite the branches; each may have several ways in, of which one is taken (it went on, or it escalated)."""
-        branches: dict[str, list[tuple[bool, Bits]]] = {}
-        for edge, bits in into:
-            escalated = edge.label in (ESCALATE, POSSIBLE_ESCALATE)
-            branches.setdefault(self.strands.branch(node.region, edge.source), []).append((escalated, bits))
-        if label in (ESCALATE, POSSIBLE_ESCALATE):
-            ways = [
-                self._unite(node, self._choose(branches, name))
-                for name in branches
-                if any(e for e, _ in branches[name])
-            ]
-            return _exclusive(ways)
-        normal = {name: [bits for escalated, bits in ways if not escalated] for name, ways in branches.items()}
-        return self._unite(node, {name: _exclusive(ways) for name, ways in normal.items() if ways})
+    def _custom(self, node: Task, label: str, bits: Bits, facts: Mapping[Edge, Bits]) -> Bits:
+        """Children run in any order, any number of times: what one may write is neither sure nor missing afterwards."""
+        effect = self.effects.of(node.id, label)
+        if label == ERROR:
+            return Bits(bits.sure | effect.proved, bits.reach)
+        returned = self._returned(node.id, facts)
+        child = called(label)
+        if child is None:
+            after = self._leave(node.id, label, bits)
+            return Bits(after.sure | self._meetings.written_inside(node.id), after.reach | returned)
+        own = self.effects.bits(definition.key for definition in self.effects.made_by(node.id))
+        sure = bits.sure | effect.proved | own | self._beside_child(node.id, label)
+        return Bits(sure, bits.reach | returned | effect.made)
 
-    @staticmethod
-    def _choose(branches: Mapping[str, list[tuple[bool, Bits]]], escalating: str) -> dict[str, Bits]:
-        return {
-            name: _exclusive([bits for escalated, bits in ways if escalated or name != escalating])
-            for name, ways in branches.items()
-        }
+    def _returned(self, custom: str, facts: Mapping[Edge, Bits]) -> int:
+        """The definitions made by children of a custom agent that may be there when they have returned."""
+        reach = reduce(or_, (facts[edge].reach for edge in self._loops[custom].backs), 0)
+        return reach & self._inside[custom]
 
-    def _unite(self, node: Join, branches: Mapping[str, Bits]) -> Bits:
-        """What a branch surely overwrites does not come back through another, unless it was written in that one."""
-        over = reduce(or_, (bits.over for bits in branches.values()), 0)
-        sure = reduce(or_, (bits.sure for bits in branches.values()), 0)
-        reach = 0
-        for name, bits in branches.items():
-            reach |= bits.reach & (~over | self._inside.get((node.region, name), 0))
-        return Bits(sure, reach, over & ~reach)
+    @cached_property
+    def _inside(self) -> Mapping[str, int]:
+        """Custom agent -> definitions of its children, and what they may have written unknown to anybody."""
+        unknown = reduce(or_, self.effects.unknown.values(), 0)
+        found = {}
+        for header, loop in self._loops.items():
+            if isinstance(self.graph.nodes[header], Task):
+                made = (d for id_ in loop.members for d in self.effects.made_by(id_))
+                found[header] = reduce(or_, (1 << definition.index for definition in made), unknown)
+        return found
 
-    def _leave(self, node: Node, edge: Edge, bits: Bits) -> Bits:
-        sure, reach, over = bits
-        for key in self._proved(node):
-            sure |= self.key_bit[key]
-        if edge.label in (ESCALATE, POSSIBLE_ESCALATE) and not node.contract.answers_when_escalating:
-            return Bits(sure, reach, over)
-        if node.contract.open:
-            reach |= self._anything
-        for definition in self._of_node.get(node.id, ()):
-            own = 1 << definition.index
-            if definition.sure:
-                sure |= self.key_bit[definition.key]
-            if definition.sure and definition.key not in self.merged:
-                gone = self.of_key[definition.key]
-                reach &= ~gone
-                over |= gone & ~self._anything
-            reach |= own
-            over &= ~own
-        return Bits(sure, reach, over)
+    def _beside_child(self, custom: str, label: str) -> int:
+        """The keys that children other than the one called by this label may write."""
+        found = 0
+        for edge in self.graph.out(custom):
+            if called(edge.label) is not None and edge.label != label:
+                found |= self._child_keys[edge]
+        return found
 
-    def _proved(self, node: Node) -> Iterable[str]:
-        if isinstance(node, Branch):
-            first = node.arms[0].condition if node.arms else None
-            return _always_read(first) if first is not None else ()
-        if isinstance(node, LoopHeader):
-            return ()
-        return [read.key for read in node.contract.reads if not read.optional]
+    @cached_property
+    def _child_keys(self) -> Mapping[Edge, int]:
+        calls = [edge for id_ in self._inside for edge in self.graph.out(id_) if called(edge.label) is not None]
+        return {edge: self._keys_from(edge) for edge in calls}
+
+    def _keys_from(self, call: Edge) -> int:
+        pending, seen, found = [call.target], {call.source}, 0
+        while pending:
+            id_ = pending.pop()
+            if id_ not in seen:
+                seen.add(id_)
+                found |= self.effects.bits(definition.key for definition in self.effects.made_by(id_))
+                pending.extend(edge.target for edge in self.graph.out(id_))
+        return found
+
+    def _leave(self, node_id: str, label: str, bits: Bits) -> Bits:
+        effect = self.effects.of(node_id, label)
+        gone = self.effects.definitions_of(effect.killed | effect.ended)
+        sure = (bits.sure | effect.proved) & ~effect.ended | effect.sure
+        return Bits(sure, bits.reach & ~gone | effect.made)
 
 
-def _exclusive(ways: list[Bits]) -> Bits:
+def _met(meeting: Meeting, facts: Mapping[Edge, Bits]) -> Bits:
+    ways = [
+        Bits(facts[source.edge].sure | source.written, facts[source.edge].reach & ~source.hidden)
+        for source in meeting.sources
+    ]
+    bits = _exclusive(ways)
+    return bits if bits.sure == -1 else Bits(bits.sure, bits.reach | meeting.fresh)
+
+
+def _exclusive(ways: Iterable[Bits]) -> Bits:
+    ways = list(ways)
     if len(ways) == 1:
         return ways[0]
-    sure = reduce(and_, (bits.sure for bits in ways), -1)
-    over = reduce(and_, (bits.over for bits in ways), -1)
-    return Bits(sure, reduce(or_, (bits.reach for bits in ways), 0), over)
-
-
-def _always_read(condition: Condition) -> Iterable[str]:
-    """Keys that evaluating a condition reads whatever the values: the left side of `&` and `|`."""
-    while isinstance(condition, (And, Or, Not)):
-        condition = condition.operand if isinstance(condition, Not) else condition.left
-    return [read.key for read in condition_reads([condition]) if not read.optional]
+    return Bits(reduce(and_, (bits.sure for bits in ways), -1), reduce(or_, (bits.reach for bits in ways), 0))

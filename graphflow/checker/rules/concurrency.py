@@ -15,7 +15,9 @@ class WriteWriteRace(Rule):
     """Two stages that may run at the same time write one key.
 
     ## What it does
-    Flags a key that different branches of a parallel region write, unless a merge is declared for it.
+    Flags a key that two stages write of which neither is before the other: in different branches of a parallel, or on paths
+    of a Workflow that part and may both be taken. Silent where a merge is declared for the key, where only the first branch
+    to succeed counts (`join="any"`), and between instances of a map.
 
     ## Why is this bad?
     Neither write is after the other, so there is no right value. graphflow refuses such a run where the branches meet;
@@ -55,16 +57,17 @@ flow = Flow(p, keys=[Key("notes", list[str], merge=Merge.append)])
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for (region, key), writers in facts.races.items():
+        for (fork, key), writers in facts.races.items():
             first, second, *others = writers
             more = f" and {len(others)} more" if others else ""
+            name = facts.local(key)
             yield Finding(
                 second.node,
-                f"`{agent_path(first.node)}` and `{agent_path(second.node)}`{more} both write `{key}` "
-                f"and run side by side in `{region}`",
+                f"`{agent_path(first.node)}` and `{agent_path(second.node)}`{more} both write `{name}` "
+                f"and run side by side {facts.place(fork)}",
                 key,
-                f"give each its own key, or say how to combine them: Key({key!r}, ..., merge=Merge.append)",
-                tuple(Related(f"`{key}` is written here too", agent_path(d.node)) for d in (first, *others)),
+                f"give each its own key, or say how to combine them: Key({name!r}, ..., merge=Merge.append)",
+                tuple(Related(f"`{name}` is written here too", agent_path(d.node)) for d in (first, *others)),
             )
 
 
@@ -72,7 +75,7 @@ class ReadWriteRace(Rule):
     """A stage reads a key that a concurrent branch writes.
 
     ## What it does
-    Flags a read of a key that another branch of the same parallel region writes. A branch works on the state at the fork,
+    Flags a read of a key that a stage writes which may run at the same time. A branch works on the state at the fork,
     so it never sees that write: an error where there is no earlier value, else a warning, since the earlier value is read.
     Silent where the branch itself surely wrote the key before.
 
@@ -118,21 +121,22 @@ flow = Flow(ParallelAgent("s", [f, LlmAgent(name="g", instruction="{facts}")]), 
         seen: set[tuple[str, str]] = set()
         for use in facts.uses:
             node, key = use.node.id, use.read.key
-            if (node, key) in seen or facts.unknown(node, key):
+            if (node, key) in seen or facts.unknown(node, key) or facts.reserved(key):
                 continue
             seen.add((node, key))
             beside = facts.beside(node, key)
             if not beside or facts.own_write(node, key):
                 continue
+            name = facts.local(key)
             earlier = bool(facts.reaching(node, key))
             writer = agent_path(beside[0].node)
             reader = agent_path(node)
             what = "reads the earlier value" if earlier else "finds no value"
             yield Finding(
                 node,
-                f"`{reader}` reads `{key}`, which `{writer}` writes at the same time: it {what}",
+                f"`{reader}` reads `{name}`, which `{writer}` writes at the same time: it {what}",
                 key,
                 f"run `{writer}` before `{reader}`, or let the branch use a key of its own",
-                tuple(Related(f"`{key}` is written here", agent_path(d.node)) for d in beside),
+                tuple(Related(f"`{name}` is written here", agent_path(d.node)) for d in beside),
                 severity="warning" if earlier or use.read.optional else None,
             )

@@ -101,7 +101,7 @@ flow = Flow(SequentialAgent("s", [poll]))
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
         for node in facts.graph.nodes.values():
-            if isinstance(node, Task) and node.contract.escalates and not facts.strands.loops(node.id):
+            if isinstance(node, Task) and node.contract.escalates and not facts.ends_loop(node.id):
                 yield Finding(
                     node.id,
                     f"`{agent_path(node.id)}` may escalate, but no loop is around it",

@@ -9,7 +9,6 @@ from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.checker.rules.state import shown_path, written_at
-from graphflow.errors import closest
 from graphflow.ir.nodes import agent_path
 
 
@@ -47,19 +46,20 @@ class UnreadWrite(Rule):
         """See the class."""
         declared = facts.graph.interface.outputs is not None
         raced = facts.raced
-        for definition in facts.flow.definitions:
+        for definition in facts.effects.definitions:
             key = definition.key
             kept = key in facts.keys and facts.keys[key].persist
             if definition.node.startswith("@") or kept or key.startswith(("user:", "app:")) or key in raced:
                 continue
-            if facts.is_read(definition) or not facts.reaches_exit(definition):
+            if facts.is_read(definition) or not facts.lasts(definition) or facts.given(definition):
                 continue
+            name, inner = facts.local(key), facts.inner(key)
             yield Finding(
                 definition.node,
-                f"`{agent_path(definition.node)}` writes `{key}`, which nothing reads",
+                f"`{agent_path(definition.node)}` writes `{name}`, which nothing reads",
                 key,
-                f'declare it as an output: outputs=["{key}"], or leave it out',
-                severity=None if declared else "info",
+                f'declare it as an output: outputs=["{name}"], or leave it out',
+                severity=None if declared or inner else "info",
             )
 
 
@@ -95,11 +95,14 @@ class UnusedInput(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
         inputs = {name for name, *_ in facts.graph.interface.inputs or ()}
-        for definition in facts.flow.definitions:
-            if definition.node == facts.graph.entry and definition.key in inputs and not facts.is_read(definition):
+        for definition in facts.effects.definitions:
+            carried = facts.given(definition) and facts.carried(definition)
+            entered = definition.node == facts.graph.entry and definition.key in inputs
+            if (entered or carried) and not facts.is_read(definition):
+                where = f" of `{agent_path(definition.node)}`" if carried else ""
                 yield Finding(
                     definition.node,
-                    f"nothing reads the input `{definition.key}`",
+                    f"nothing reads the input `{facts.local(definition.key)}`{where}",
                     definition.key,
                     "read it, or take it out of inputs=",
                 )
@@ -152,7 +155,7 @@ flow = Flow(c, inputs={"v": bool}, outputs=["k"])
             if read.optional or facts.unknown(end, key) or facts.surely(end, key):
                 continue
             reaching = facts.reaching(end, key)
-            near = closest(key, facts.key_names) if not reaching else None
+            near = facts.similar(key) if not reaching else None
             message = f"no stage writes the output `{key}`"
             if reaching:
                 message = f"some path to the end does not write the output `{key}`"
@@ -164,7 +167,7 @@ flow = Flow(c, inputs={"v": bool}, outputs=["k"])
                 message,
                 key,
                 f"did you mean `{near}`?" if near else help_,
-                written_at(reaching),
+                written_at(facts, reaching),
                 shown_path(facts, end, key),
                 absorbs=(("GF203", near),) if near else (),
             )

@@ -13,8 +13,7 @@ from graphflow.analysis.facts import Facts, Use
 from graphflow.analysis.keys import Definition
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.errors import closest
-from graphflow.ir.nodes import Exit, agent_path
+from graphflow.ir.nodes import Exit, Join, agent_path
 
 SHARED_PREFIXES = ("user:", "app:")
 
@@ -26,15 +25,19 @@ def required_reads(facts: Facts) -> Iterator[Use]:
         place = (use.node.id, use.read.key)
         if isinstance(use.node, Exit) or use.read.optional or place in seen or facts.unreachable(use.node.id):
             continue
+        if facts.reserved(use.read.key):
+            continue
         seen.add(place)
         if not facts.unknown(*place):
             yield use
 
 
-def written_at(definitions: Sequence[Definition]) -> tuple[Related, ...]:
+def written_at(facts: Facts, definitions: Sequence[Definition]) -> tuple[Related, ...]:
     """Name the places of writes; the entry's are inputs."""
     return tuple(
-        Related(f"`{d.key}` is written here", agent_path(d.node)) for d in definitions if not d.node.startswith("@")
+        Related(f"`{facts.local(d.key)}` is written here", agent_path(d.node))
+        for d in definitions
+        if not d.node.startswith("@")
     )
 
 
@@ -95,31 +98,40 @@ flow = Flow(SequentialAgent("s", [
 
     def _finding(self, facts: Facts, node: str, key: str) -> Finding:
         elsewhere = [d for d in facts.writers(key) if d.node != node]
-        near = closest(key, facts.key_names)
-        closed = facts.graph.interface.inputs is not None
+        near, name = facts.similar(key), facts.local(key)
+        closed = facts.graph.interface.inputs is not None or facts.inner(key)
         reader = agent_path(node)
-        help_, severity = f'declare it as an input: inputs={{"{key}": ...}}', None
+        help_, severity = f'declare it as an input: inputs={{"{name}": ...}}', None
         if key.startswith(SHARED_PREFIXES):
-            help_, severity = f'seeded elsewhere? declare it: inputs={{"{key}": ...}}', "warning"
+            help_, severity = f'seeded elsewhere? declare it: inputs={{"{name}": ...}}', "warning"
         elif elsewhere:
-            help_ = f"`{key}` is written by `{agent_path(elsewhere[0].node)}`, which does not run before `{reader}`"
+            help_ = self._elsewhere(facts, node, elsewhere[0])
         elif facts.writers(key):
-            help_ = f"`{reader}` itself writes `{key}`, but reads it first: read it as `{{{key}?}}` or declare it as an input"
+            help_ = f"`{reader}` itself writes `{name}`, but reads it first: read it as `{{{name}?}}` or declare it as an input"
         elif near is not None:
-            help_ = f"did you mean `{near}`?"
+            help_ = f"did you mean `{facts.local(near)}`?"
         elif closed:
-            help_ = f"write it before `{reader}`, declare it as an input, or read it as `{{{key}?}}`"
+            help_ = f"write it before `{reader}`, declare it as an input, or read it as `{{{name}?}}`"
         else:
             severity = "warning"
         return Finding(
             node,
-            f"`{reader}` reads `{key}`, which nothing writes before it and no input gives",
+            f"`{reader}` reads `{name}`, which nothing writes before it and no input gives",
             key,
             help_,
-            written_at(elsewhere),
+            written_at(facts, elsewhere),
             severity="warning" if severity == "warning" else None,
             absorbs=(("GF203", near), ("GF208", near)) if near is not None and not facts.writers(key) else (),
         )
+
+    @staticmethod
+    def _elsewhere(facts: Facts, node: str, writer: Definition) -> str:
+        """Say why a write does not arrive: it stays in an instance of a map, or runs elsewhere."""
+        name, path = facts.local(writer.key), agent_path(writer.node)
+        span = next((s for s in facts.maps_around[writer.node] if s not in facts.maps_around[node]), None)
+        if span is None:
+            return f"`{name}` is written by `{path}`, which does not run before `{agent_path(node)}`"
+        return f"`{name}` is written by `{path}` in instances of `{agent_path(span.fork)}`: add it to its `collect`"
 
 
 class MaybeUndefinedRead(Rule):
@@ -175,17 +187,26 @@ flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), in
             if not reaching or facts.surely(node, key) or facts.comes_round(node, reaching):
                 continue
             optional_input = all(d.node.startswith("@") for d in reaching)
-            message = f"`{agent_path(node)}` reads `{key}`, which some path to it does not write"
+            name = facts.local(key)
+            message = f"`{agent_path(node)}` reads `{name}`, which some path to it does not write"
             if optional_input:
-                message = f"`{agent_path(node)}` reads `{key}`, an optional input that a run may not be given"
+                message = f"`{agent_path(node)}` reads `{name}`, an optional input that a run may not be given"
             yield Finding(
                 node,
                 message,
                 key,
-                f"read it as `{{{key}?}}`, write it on the other path too, or give it a default: Key({key!r}, default=...)",
-                written_at(reaching),
+                self._help(facts, node, name),
+                written_at(facts, reaching),
                 shown_path(facts, node, key),
             )
+
+    @staticmethod
+    def _help(facts: Facts, node: str, name: str) -> str:
+        reader = facts.graph.nodes[node]
+        default = f"give it a default: Key({name!r}, default=...)"
+        if isinstance(reader, Join):
+            return f"every instance has to write `{name}`, which is collected: write it on the other path too, or {default}"
+        return f"read it as `{{{name}?}}`, write it on the other path too, or {default}"
 
 
 class FirstIterationRead(Rule):
@@ -237,12 +258,12 @@ flow = Flow(LoopAgent("l", [w, c], max_iterations=2))
             reaching = facts.reaching(node, key)
             if not reaching or facts.surely(node, key) or not facts.comes_round(node, reaching):
                 continue
-            writers = ", ".join(f"`{agent_path(d.node)}`" for d in reaching)
+            writers, name = ", ".join(f"`{agent_path(d.node)}`" for d in reaching), facts.local(key)
             yield Finding(
                 node,
-                f"`{agent_path(node)}` reads `{key}`, which in the first iteration is not written yet (by {writers})",
+                f"`{agent_path(node)}` reads `{name}`, which in the first iteration is not written yet (by {writers})",
                 key,
-                f"read it as `{{{key}?}}`, give it as an input, or seed it: Key({key!r}, default=...)",
-                written_at(reaching),
+                f"read it as `{{{name}?}}`, give it as an input, or seed it: Key({name!r}, default=...)",
+                written_at(facts, reaching),
                 shown_path(facts, node, key),
             )

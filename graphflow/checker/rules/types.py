@@ -105,7 +105,7 @@ flow = Flow(count, keys=[Key("n", int)])
 
     @staticmethod
     def _writes(facts: Facts) -> Iterator[Finding]:
-        for definition in facts.flow.definitions:
+        for definition in facts.effects.definitions:
             key = facts.keys.get(definition.key)
             if key is None or type_of(key.type) == ANY or definition.node.startswith("@"):
                 continue

@@ -1,0 +1,110 @@
+"""What types a key may have at a place: its declaration, else what the writes that reach the place write.
+
+The list that a map collects has the elements of what its instances write, the item of a map the elements of its list::
+
+    types.at("r/merge", "findings")     # [Type("list[Finding]")]
+
+Nothing here says what fits what.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping, Sequence
+
+from graphflow.analysis.effects import Definition
+from graphflow.ir.graph import Graph
+from graphflow.ir.nodes import Collect, Fork, Join
+from graphflow.schema import ANY, Failure, Key, Type, fields_of, type_of
+from graphflow.schema.types import bare
+
+
+class KeyTypes:
+    """Answers about the types of keys.
+
+    Args:
+        graph: the program.
+        keys: the declared keys by name.
+        reaching: gives the writes of a key that a node may see.
+        unknown: says whether an open contract may have written a key before a node.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        keys: Mapping[str, Key],
+        reaching: Callable[[str, str], Sequence[Definition]],
+        unknown: Callable[[str, str], bool],
+    ) -> None:
+        self._graph = graph
+        self._keys = keys
+        self._reaching = reaching
+        self._unknown = unknown
+        self._known: dict[int, Type] = {}
+
+    def at(self, node_id: str, key: str) -> Sequence[Type]:
+        """Give the types that a key may have at a node, each once; nothing where no write reaches it."""
+        declared = self._keys.get(key)
+        if declared is not None and type_of(declared.type) != ANY:
+            return [type_of(declared.type)]
+        if self._unknown(node_id, key):
+            return [ANY]
+        return list(dict.fromkeys(self.written(definition) for definition in self._reaching(node_id, key)))
+
+    def written(self, definition: Definition) -> Type:
+        """Give the type of what a write writes."""
+        if definition.index not in self._known:
+            self._known[definition.index] = definition.type  # for a map that reads its own list
+            self._known[definition.index] = self._inferred(definition)
+        return self._known[definition.index]
+
+    def _inferred(self, definition: Definition) -> Type:
+        node = self._graph.nodes[definition.node]
+        if isinstance(node, Fork) and node.group is not None and node.group.over is not None:
+            over = node.group.over
+            if definition.key == over.item:
+                return united(self._element(type_) for type_ in self.fields(self.at(node.id, over.key), over.path))
+        if isinstance(node, Join) and node.collect:
+            part = next((part for part in node.collect if part.outer == definition.key), None)
+            if part is not None:
+                return self._collected(node, part, definition)
+        return definition.type
+
+    def _collected(self, node: Join, part: Collect, definition: Definition) -> Type:
+        types = self.at(node.id, part.inner)
+        forks = (fork for fork in self._graph.nodes.values() if isinstance(fork, Fork))
+        group = next((fork.group for fork in forks if fork.group is not None and fork.group.join == node.id), None)
+        inner = united(self._element(type_) for type_ in types) if part.flatten else united(types)
+        if inner == ANY:
+            return definition.type
+        failing = group is not None and group.failures == "collect" and not part.flatten
+        return _list_of(united([inner, type_of(Failure)]) if failing else inner)
+
+    @staticmethod
+    def _element(type_: Type) -> Type:
+        hint = bare(type_.hint)
+        arguments = typing.get_args(hint)
+        return type_of(arguments[0]) if typing.get_origin(hint) is list and arguments else ANY
+
+    @staticmethod
+    def fields(types: Sequence[Type], path: Sequence[str]) -> Sequence[Type]:
+        """Follow fields below types; what is not known becomes ANY."""
+        current = list(types)
+        for name in path:
+            found = [fields_of(type_) for type_ in current]
+            current = [fields[name] if fields is not None and name in fields else ANY for fields in found]
+        return list(dict.fromkeys(current))
+
+
+def united(types: typing.Iterable[Type]) -> Type:
+    """Give the union of types; ANY where one is not known, or there is none."""
+    known = list(dict.fromkeys(types))
+    if not known or ANY in known:
+        return ANY
+    if len(known) == 1:
+        return known[0]
+    return type_of(typing.Union[tuple(type_.hint for type_ in known)])  # noqa: UP007 - made of values
+
+
+def _list_of(type_: Type) -> Type:
+    return type_of(list[type_.hint])  # type: ignore[name-defined]
