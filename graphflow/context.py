@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from random import random  # noqa: TID251 - drawn once in a step, and journaled
+from datetime import datetime
 from typing import Any, Literal, Protocol
-from uuid import UUID, uuid4  # noqa: TID251 - likewise
+from uuid import UUID
 
 from graphflow.errors import ContractViolation, UsageError
 from graphflow.events import Event, EventActions
@@ -134,6 +133,9 @@ class Services(Protocol):
 
     async def step(self, context: Context, name: str, func: Callable[..., object], args: tuple[object, ...]) -> object:
         """Call a function, plain or async, and journal what it gives; in a resumed body give what the journal has."""
+
+    async def once(self, context: Context, name: Literal["now", "random", "uuid"]) -> Any:
+        """Give the time (as ISO text), a random number or a new identity (as text), as a step."""
 
     async def overlay(self, context: Context, delta: Mapping[str, object]) -> None:
         """Let the children that a custom agent starts from now on, and its own state, see these writes."""
@@ -292,28 +294,20 @@ class Context:
 
     async def now(self) -> datetime:
         """The time, journaled: a body that runs again gets the same."""
-        return datetime.fromisoformat(await self.step("now", _now))
+        return datetime.fromisoformat(await self._served().once(self, "now"))
 
     async def random(self) -> float:
         """A random number from 0 to 1 (exclusive), journaled."""
-        return float(await self.step("random", random))
+        return float(await self._served().once(self, "random"))
 
     async def uuid(self) -> UUID:
         """A new identity, journaled."""
-        return UUID(await self.step("uuid", _uuid))
+        return UUID(await self._served().once(self, "uuid"))
 
     def _served(self) -> Services:
         if self.services is None:
             raise UsageError(f"`{self.node}` was called outside of a run, where nobody answers")
         return self.services
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()  # noqa: TID251 - called once in a step, and journaled
-
-
-def _uuid() -> str:
-    return str(uuid4())
 
 
 class Body(Protocol):

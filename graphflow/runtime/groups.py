@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from graphflow.errors import AbsentKeyError, ContractViolation, GraphflowError, StageTimeout
 from graphflow.ir.nodes import BODY, ESCALATIONS, Collect, Fork, Join, Over, agent_path
 from graphflow.ir.nodes import Group as GroupSpec
-from graphflow.runtime import calls, visits
+from graphflow.runtime import calls, joins
 from graphflow.runtime.frames import Call, Counters, End, Frame, Group
 from graphflow.runtime.ledger import Place
 from graphflow.runtime.messages import SetTimer
@@ -34,11 +34,6 @@ def spec_of(group: Group) -> GroupSpec:
     assert isinstance(fork, Fork)
     assert fork.group is not None
     return fork.group
-
-
-def is_guard(frame: Frame) -> bool:
-    """Whether a frame is an attempt at a composite."""
-    return isinstance(frame.owner, Group) and frame.owner.guard
 
 
 def catches(group: Group) -> bool:
@@ -243,7 +238,7 @@ def _conclude(machine: Machine, group: Group) -> None:
         place = machine.place(join, frame)
         base = group.base if spec.over is not None else None
         state = machine.ledger.unite(place, states, base) if states else group.base
-        visits.leave(machine, frame, join, state, _collected(group, join), escalated=escalated)
+        joins.leave(machine, frame, join, state, _collected(group, join), escalated=escalated)
     except GraphflowError as error:
         machine.fail(join, frame, error, group.base)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from graphflow.errors import GraphflowError, InternalError, LimitExceeded
 from graphflow.ir.nodes import ERROR, ESCALATIONS, NEXT, Task, agent_path
-from graphflow.runtime import calls, groups, pauses, visits
+from graphflow.runtime import calls, groups, joins, pauses, visits
 from graphflow.runtime.commits import checked_delta
 from graphflow.runtime.frames import Arrival, Call, Frame, Group
 from graphflow.runtime.journal import Cancelled, Halted, RunEnded, RunStarted, Status, Step, TaskFailed, TimerFired
@@ -313,7 +313,7 @@ class Machine:
         fired = [arrival for arrival in arrivals if arrival.fired]
         state: State | None = None
         try:
-            state = visits.united(self, frame, node, arrivals)
+            state = joins.united(self, frame, node, arrivals)
             if fired:
                 frame.tokens += 1
                 visits.AT[type(node.node)](self, frame, node, fired, state)

@@ -92,10 +92,17 @@ class TimerRang:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A paused run goes on with these answers, request -> value; `by_default` are requests answered by their default."""
+    """A paused run goes on.
+
+    Attributes:
+        answers: request -> value.
+        by_default: the requests among them that are answered by their default.
+        expired: requests whose time has passed without an answer; their tasks fail.
+    """
 
     answers: Mapping[str, object]
     by_default: frozenset[str] = frozenset()
+    expired: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

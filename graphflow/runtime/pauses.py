@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphflow.errors import InternalError
+from graphflow.errors import InternalError, StageTimeout
 from graphflow.runtime.journal import Answered, Asked
 from graphflow.runtime.messages import AskedFor, Done, Resume
 from graphflow.runtime.tasks import Question
@@ -62,7 +62,7 @@ def resume(machine: Machine, event: Resume) -> None:
         InternalError: an answer to what was not asked.
     """
     tasks = machine.tasks
-    unknown = [request for request in event.answers if request not in tasks.questions]
+    unknown = [request for request in (*event.answers, *event.expired) if request not in tasks.questions]
     if unknown:
         raise InternalError(f"nobody asked `{unknown[0]}`")
     machine.status = None
@@ -77,3 +77,6 @@ def resume(machine: Machine, event: Resume) -> None:
         tasks.start(task)
     for task in suspended:
         tasks.start(task)
+    for request in sorted(event.expired):
+        task = tasks.questions.pop(request).task
+        machine.fail_task(task, StageTimeout(f"nobody answered `{request}` in time", node=task.node.id))

@@ -13,7 +13,10 @@ import inspect
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from random import random
 from typing import Any, Protocol
+from uuid import uuid4
 
 import anyio
 from anyio import to_thread
@@ -31,6 +34,13 @@ from graphflow.runtime.messages import AskedFor, Called, Done, Overlaid, StartTa
 from graphflow.runtime.messages import Event as MachineEvent
 from graphflow.runtime.versions import State, view
 from graphflow.schema import ANY, freeze, type_of, validator
+
+_SOURCES: Mapping[str, Callable[[], object]] = {
+    "now": lambda: datetime.now(UTC).isoformat(),
+    "random": random,
+    "uuid": lambda: str(uuid4()),
+}
+"""What differs each time it is asked for."""
 
 
 class PutAside(BaseException):
@@ -190,13 +200,17 @@ class TaskServices:
             return before.result
         if inspect.iscoroutinefunction(func):
             result = await func(*args)
-        elif getattr(func, "__module__", None) == Context.__module__ or inspect.isbuiltin(func):
+        elif func in _SOURCES.values():
             result = func(*args)
         else:
             result = await to_thread.run_sync(func, *args)
         result = freeze(result, ANY)
         self._note("step", name, result, Done("step", name, result))
         return result
+
+    async def once(self, context: Context, name: str) -> Any:
+        """Ask for what differs each time, as a step."""
+        return await self.step(context, name, _SOURCES[name], ())
 
     async def ask(
         self,

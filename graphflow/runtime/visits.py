@@ -24,9 +24,9 @@ from graphflow.ir.nodes import (
     Task,
     agent_path,
 )
-from graphflow.runtime import decisions, groups
-from graphflow.runtime.commits import checked_delta, missing_output
-from graphflow.runtime.frames import Arrival, Frame
+from graphflow.runtime import decisions, groups, joins
+from graphflow.runtime.commits import missing_output
+from graphflow.runtime.frames import Arrival, Frame, Group
 from graphflow.runtime.journal import BranchTaken, Halted, LoopTurned
 from graphflow.runtime.plan import PlanNode
 from graphflow.runtime.tasks import Activation
@@ -35,18 +35,6 @@ from graphflow.schema import MISSING
 
 if TYPE_CHECKING:
     from graphflow.runtime.machine import Machine
-
-
-def united(machine: Machine, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> State:
-    """What a node starts from: of exclusive paths that of the one taken, of concurrent ones their union."""
-    if len(arrivals) == 1 and not isinstance(node.node, Join):
-        return arrivals[0].state
-    fired = [arrival for arrival in arrivals if arrival.fired]
-    concurrent = isinstance(node.node, Join) and not node.node.exclusive
-    states = [arrival.state for arrival in (arrivals if concurrent else fired or arrivals)]
-    if not concurrent and all(state is states[0] for state in states):
-        return states[0]
-    return machine.ledger.unite(machine.place(node, frame), states)
 
 
 def start(machine: Machine, node: PlanNode, frame: Frame, state: State, tries: int = 1) -> None:
@@ -59,7 +47,9 @@ def start(machine: Machine, node: PlanNode, frame: Frame, state: State, tries: i
         raise LimitExceeded(f"the limit of {limit} steps was reached before `{node.id}`", limit="max_steps")
     task = node.node
     attempt = 1
-    if isinstance(task, Task) and (task.retry is not None or any(groups.is_guard(f) for f in frame.around())):
+    if isinstance(task, Task) and (
+        task.retry is not None or any(isinstance(f.owner, Group) and f.owner.guard for f in frame.around())
+    ):
         place = (node.index, frame.turns)
         attempt = machine.attempts[place] = machine.attempts.get(place, 0) + 1
     machine.tasks.start(Activation(node, frame, state, state, attempt, tries))
@@ -110,18 +100,7 @@ def _at_join(machine: Machine, frame: Frame, node: PlanNode, fired: list[Arrival
         found = {node.parts[a.slot][0]: a.state.read(node.parts[a.slot][1]) for a in fired if a.slot in node.parts}
         gathered = {name: value for name, value in found.items() if value is not MISSING}
         delta |= {write.key: gathered for write in join.contract.writes if write.key != join.exit_key}
-    leave(machine, frame, node, state, delta, escalated=any(arrival.label in ESCALATIONS for arrival in fired))
-
-
-def leave(
-    machine: Machine, frame: Frame, node: PlanNode, state: State, delta: Mapping[str, object], *, escalated: bool
-) -> None:
-    """Leave a join: write what it writes, and go on, or pass an escalation on."""
-    if delta:
-        checked = checked_delta(node, delta, quiet=escalated)
-        state = machine.ledger.commit(machine.place(node, frame), state, checked)
-    onward = {out.label for out in node.outs} & ESCALATIONS
-    machine.edges.fire(frame, node, onward if escalated and onward else {NEXT}, state)
+    joins.leave(machine, frame, node, state, delta, escalated=any(arrival.label in ESCALATIONS for arrival in fired))
 
 
 def _at_exit(machine: Machine, _frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
@@ -161,7 +140,7 @@ def turn(machine: Machine, frame: Frame) -> None:
                 f"`{agent_path(node.id)}`: one iteration both went round and left the loop; let one route do either",
                 node=node.id,
             )
-        state = united(machine, frame, node, frame.counters.backs)
+        state = joins.united(machine, frame, node, frame.counters.backs)
         reason_ = decisions.exit_reason(header, node.tests[0], frame.turns[-1], state.read)
         if reason_ == "max_iterations" and header.exhausted == "fail":
             raise LoopExhausted(

@@ -221,7 +221,6 @@ def flow_with_a_tool() -> tuple[Flow, list[str]]:
 
 
 @pytest.mark.anyio
-@pytest.mark.xfail(strict=True, reason="resolving models does not ask a body yet whether it can run")
 async def test_a_flow_with_tools_is_refused_before_anything_starts() -> None:
     """Nothing calls tools yet, so a run would give an answer that never saw them."""
     flow, calls = flow_with_a_tool()

@@ -13,6 +13,7 @@ Everything here follows from the graph: `Flow` only puts lowering, checking, run
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
@@ -27,12 +28,13 @@ from graphflow.agents.base import Agent, caller_origin
 from graphflow.checker.diagnostics import Report
 from graphflow.checker.engine import Settings, check_graph
 from graphflow.declarations import Names, declare
-from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError, closest
+from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError
 from graphflow.events import Event
+from graphflow.flow.pausing import PausedRuns
+from graphflow.flow.results import result_of
+from graphflow.flow.starting import MESSAGE, chosen_models, given_inputs
 from graphflow.ir.builder import build
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Task
-from graphflow.models import resolve_model
 from graphflow.models.base import Model
 from graphflow.passes import run_passes
 from graphflow.render import draw_graph, render_graph
@@ -41,12 +43,11 @@ from graphflow.runtime.journal import Journal
 from graphflow.runtime.limits import Limits
 from graphflow.runtime.machine import Machine
 from graphflow.runtime.plan import Plan, compile_plan
-from graphflow.runtime.result import Halt, Result, usage_of
+from graphflow.runtime.result import Result
 from graphflow.runtime.scheduler import Driver
-from graphflow.schema import ANY, MISSING, Key, TypeMismatch, freeze, type_of, validator
+from graphflow.schema import Key
 
 CheckMode = Literal["error", "warning", "off"]
-MESSAGE = "message"
 
 
 class Flow:
@@ -86,6 +87,7 @@ class Flow:
         self.deps = deps
         self.origin = caller_origin()
         self.interface = declare(inputs, outputs, keys, state, persist)
+        self._paused = PausedRuns()
 
     @property
     def name(self) -> str:
@@ -164,22 +166,23 @@ class Flow:
             deps: handed to bodies as `ctx.deps`.
             models: replaces models: node path or agent name, or "*" for all others -> model name or object.
             limits: what the run may use.
-            check: "error" refuses to run a flow with error findings, "warning" one with warnings too, "off" checks nothing.
+            check: "error" refuses to run a flow with error findings, "warning" one with warnings too, "off" checks nothing
+                (what cannot be run at all, such as a cycle with two entries, is refused whatever it says).
             on_event: awaited with each event; a slow one slows the run.
 
         Returns:
-            The result of a completed or halted run.
+            The result of a completed, halted or paused run.
 
         Raises:
             ContractError: the check found errors; nothing was started.
             UsageError: inputs or models that do not fit; nothing was started.
             RunFailed: the run failed; `.result` has what was committed, and the cause is chained.
         """
-        given = self._inputs(inputs, message)
+        given = given_inputs(self.graph, inputs, message)
         if limits is not None and not isinstance(limits, Limits):
             raise TypeError(f"run(limits=) takes Limits(...), got {limits!r}")
         self._refuse(check)
-        resolved = self._models(models or {})
+        resolved = chosen_models(self.graph, self.model, models or {})
         if self.deps is not None and not isinstance(deps, self.deps):
             raise UsageError(f"run(deps=) takes {self.deps.__name__}, got {type(deps).__name__}")
         machine = Machine(self.plan, run_id or uuid4().hex, (limits or Limits()).max_steps)
@@ -194,7 +197,40 @@ class Flow:
             text if isinstance(text, str) else None,
         )
         await driver.run(given)
-        result = self._result(machine, driver.journal)
+        return self._ended(driver)
+
+    async def resume(
+        self,
+        run_id: str,
+        answers: Mapping[str, Any] | None = None,
+        *,
+        on_event: Callable[[Event], Awaitable[None]] | None = None,
+    ) -> Result:
+        """Go on with a run that this process has paused: what waits for an answer runs anew, finished stages do not.
+
+        Args:
+            run_id: the run.
+            answers: id of a pending question -> answer. Questions left out stay open, unless their time has passed.
+            on_event: awaited with each event of this part of the run.
+
+        Returns:
+            The result of the completed, halted or again paused run.
+
+        Raises:
+            UsageError: no such run waits here, or an answer does not fit its question; the run goes on waiting.
+            RunFailed: the run failed.
+        """
+        driver, told = self._paused.take(run_id, answers)
+        driver.send = on_event
+        await driver.resume(told)
+        return self._ended(driver)
+
+    def _ended(self, driver: Driver) -> Result:
+        """What a run, or a part of it, came to."""
+        machine = driver.machine
+        if machine.status == "paused":
+            self._paused.keep(driver)
+        result = result_of(driver, self.interface)
         if result.status == "failed":
             raise RunFailed(f"run of `{self.name}` failed: {result.reason}", result) from machine.error
         return result
@@ -205,14 +241,23 @@ class Flow:
         Raises:
             UsageError: called from async code; await `run` there.
         """
-        try:
-            running = sniffio.current_async_library()
-        except sniffio.AsyncLibraryNotFoundError:
-            return self._run_alone(partial(self.run, inputs, **options))
-        raise UsageError(f"run_sync was called inside a running {running} event loop; use `await flow.run(...)` there")
+        return self._run_alone("run", partial(self.run, inputs, **options))
+
+    def resume_sync(self, run_id: str, answers: Mapping[str, Any] | None = None, **options: Any) -> Result:
+        """Go on with a paused run from code that is not async; the arguments are those of `resume`.
+
+        Raises:
+            UsageError: called from async code; await `resume` there.
+        """
+        return self._run_alone("resume", partial(self.resume, run_id, answers, **options))
 
     @staticmethod
-    def _run_alone(run: Callable[[], Awaitable[Result]]) -> Result:
+    def _run_alone(name: str, run: Callable[[], Awaitable[Result]]) -> Result:
+        with suppress(sniffio.AsyncLibraryNotFoundError):
+            running = sniffio.current_async_library()
+            raise UsageError(
+                f"{name}_sync was called inside a running {running} event loop; use `await flow.{name}(...)` there"
+            )
         try:
             return anyio.run(run)
         except BaseExceptionGroup as group:
@@ -258,101 +303,11 @@ class Flow:
     def _refuse(self, check: CheckMode) -> None:
         if check not in ("error", "warning", "off"):
             raise UsageError(f'check takes "error", "warning" or "off", got {check!r}')
-        if check == "off":
+        if check == "off" and not self.graph.faults:
             return
         report = self.check()
-        if report.errors or (check == "warning" and report.warnings):
+        if self.graph.faults or report.errors or (check == "warning" and report.warnings):
             raise ContractError(report)
-
-    def _inputs(self, inputs: Mapping[str, Any] | None, message: str | None) -> dict[str, object]:
-        if inputs is not None and not isinstance(inputs, Mapping):
-            raise UsageError(f"inputs are a mapping of names to values, got {type(inputs).__name__}")
-        given = dict(inputs or {})
-        if message is not None:
-            if not isinstance(message, str):
-                raise UsageError(f"message is text, got {type(message).__name__}")
-            given.setdefault(MESSAGE, message)
-        declared = {name: (type_, required, default) for name, type_, required, default in self.interface.inputs or ()}
-        faults = [fault for name in given for fault in self._refused_input(name, declared)]
-        values: dict[str, object] = {k.name: k.default for k in self.interface.keys if k.default is not MISSING}
-        values |= {name: default for name, (_, _, default) in declared.items() if default is not MISSING}
-        for name, (type_, required, _) in declared.items():
-            if required and name not in given:
-                faults.append(f"input `{name}` ({type_.text}) is missing")
-        types = {key.name: type_of(key.type) for key in self.interface.keys} | {
-            n: t for n, (t, _, _) in declared.items()
-        }
-        for name, value in {**values, **given}.items():
-            type_ = types.get(name, ANY)
-            try:
-                values[name] = freeze(validator(type_)(value), type_)
-            except TypeMismatch as error:
-                faults.append(f"input `{name}` is no {type_.text}: {error}")
-        if faults:
-            raise UsageError(f"`{self.name}` cannot start: " + "; ".join(faults))
-        return values
-
-    def _refused_input(self, name: Any, declared: Mapping[str, Any]) -> list[str]:
-        if not isinstance(name, str):
-            return [f"input names are strings, got {name!r}"]
-        if name in declared or name == MESSAGE:
-            return []
-        if self.interface.inputs is not None:
-            near = closest(name, declared)
-            hint = f"; did you mean `{near}`" if near else f"; it takes {', '.join(declared) or 'none'}"
-            return [f"there is no input `{name}`{hint}"]
-        writer = next((n.id for n in self.graph.nodes.values() if any(w.key == name for w in n.contract.writes)), None)
-        declared_key = any(key.name == name for key in self.interface.keys)
-        if writer is not None and not declared_key:
-            return [f"`{name}` is written by `{writer}`, so it can be given only if it is declared as an input"]
-        return []
-
-    def _models(self, replaced: Mapping[str, str | Model]) -> dict[str, Model]:
-        tasks = {n.id: n for n in self.graph.nodes.values() if isinstance(n, Task) and n.kind == "model"}
-        names = {id_: id_.rpartition("/")[2] for id_ in tasks}
-        unknown = [name for name in replaced if name != "*" and name not in tasks and name not in names.values()]
-        if unknown:
-            near = closest(unknown[0], [*names.values(), *tasks])
-            raise UsageError(
-                f"models= names `{unknown[0]}`, which is no model agent of `{self.name}`"
-                + (f"; did you mean `{near}`" if near else f"; there are {', '.join(names.values()) or 'none'}")
-            )
-        resolved: dict[str, Model] = {}
-        faults: list[str] = []
-        for id_, task in tasks.items():
-            own = getattr(task.body, "model", None)
-            chosen = next(
-                (replaced[n] for n in (id_, names[id_], "*") if n in replaced), own if own is not None else self.model
-            )
-            try:
-                if chosen is None:
-                    raise UsageError("no model: give one with model=, Flow(model=) or run(models=)")
-                resolved[id_] = resolve_model(chosen)
-            except UsageError as error:
-                faults.append(f"`{id_}`: {error}")
-        if faults:
-            raise UsageError(f"`{self.name}` cannot start: " + "; ".join(faults))
-        return resolved
-
-    def _result(self, machine: Machine, journal: Journal) -> Result:
-        state = machine.root.plain()
-        declared = self.interface.outputs
-        outputs = state if declared is None else {name: state[name] for name, *_ in declared if name in state}
-        halt = machine.halt
-        status = machine.status or "cancelled"
-        return Result(
-            machine.run_id,
-            status,
-            state,
-            dict(outputs),
-            machine.reason,
-            Halt(halt.node, halt.condition, halt.values, halt.reason)
-            if halt is not None and status == "halted"
-            else None,
-            machine.error,
-            usage=usage_of(journal),
-            journal=journal,
-        )
 
 
 def check(root: Agent | Flow, settings: Settings | None = None) -> Report:
