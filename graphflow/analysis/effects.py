@@ -91,6 +91,7 @@ class Effects:
         self._names = list(names)
         self._known: dict[tuple[str, str], Effect] = {}
         self._definitions: dict[int, int] = {}
+        self._keys: dict[int, int] = {}
 
     @property
     def all_keys(self) -> int:
@@ -109,6 +110,15 @@ class Effects:
         found = self._definitions.get(keys)
         if found is None:
             found = self._definitions[keys] = reduce(or_, (self.of_key[name] for name in self.names(keys)), 0)
+        return found
+
+    def keys_of(self, made: int) -> int:
+        """Give the keys of definitions, as bits for bits."""
+        found = self._keys.get(made)
+        if found is None:
+            known = [d.key for d in self.definitions if made >> d.index & 1]
+            unknown = [name for name, bit in self.unknown.items() if made & bit] if made >> len(self.definitions) else []
+            found = self._keys[made] = self.bits([*known, *unknown])
         return found
 
     def names(self, keys: int) -> Iterable[str]:

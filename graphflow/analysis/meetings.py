@@ -262,7 +262,8 @@ class Meetings:
             spare, arrive = self._ways.after(way, values)
             if not alone and self._concurrency.forked(node, join):
                 arrive |= spare
-            arriving |= way.made & ~self._lost(arrive)[1]
+            hidden = self._effects.keys_of(way.made) & ~self._ways.halves(arrive)[1]
+            arriving |= way.made & ~self._effects.definitions_of(hidden)
         return arriving
 
 

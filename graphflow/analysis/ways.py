@@ -140,6 +140,8 @@ class Ways:
     def after(self, way: Way, values: Mapping[str, Value]) -> Value:
         """Give the values where a way has been taken; what is not upstream of the goal neither writes nor arrives."""
         outside = (self.everything, 0)
+        if len(way.targets) == 1:
+            return values.get(way.targets[0], outside)
         reached = [values.get(target, outside) for target in way.targets]
         spare = reduce(and_, (value[0] for value in reached), self.everything)
         return spare, spare & reduce(or_, (value[1] for value in reached), 0)
@@ -154,21 +156,28 @@ class Ways:
         Returns:
             Vertex -> value, those of the goals included.
         """
-        place = self._unrolled.position
-        ordered = sorted(vertices, key=lambda vertex: -place[vertex.removeprefix(ESCALATED)])
+        ordered = sorted(vertices, key=self._place, reverse=True)
         values: dict[str, Value] = dict.fromkeys(ordered, (0, 0)) | dict(goals)
-        changed = True
-        while changed:
-            changed = False
+        again = True
+        while again:
+            again = False
             for vertex in ordered:
-                spare = arrive = 0
-                for way in self.ways.get(vertex, ()):
-                    after = self.after(way, values)
-                    spare |= after[0] & way.passes
-                    arrive |= after[1] & way.passes
-                if not self.ways.get(vertex):
-                    spare = self.everything
-                if (spare, arrive) != values[vertex]:
-                    values[vertex] = (spare, arrive)
-                    changed = True
+                value = self._value(vertex, values)
+                if value != values[vertex]:
+                    values[vertex] = value
+                    again = again or vertex in self._unrolled.loops
         return values
+
+    def _value(self, vertex: str, values: Mapping[str, Value]) -> Value:
+        spare = arrive = 0
+        ways = self.ways.get(vertex)
+        if not ways:
+            return self.everything, 0
+        for way in ways:
+            after = self.after(way, values)
+            spare |= after[0] & way.passes
+            arrive |= after[1] & way.passes
+        return spare, arrive
+
+    def _place(self, vertex: str) -> int:
+        return self._unrolled.position[vertex.removeprefix(ESCALATED)]
