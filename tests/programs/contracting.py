@@ -225,8 +225,8 @@ class _Run:
             self.stops.append(Stop("halted", past))
             return
         labels = {edge.route for edge in outs if edge.route is not None}
-        taken = {route for route in done.routes if route in labels} or {DEFAULT} & labels
-        if labels and not taken:
+        taken = {route if route in labels else DEFAULT for route in done.routes or (DEFAULT,)}
+        if labels and not taken <= labels:
             self.stops.append(Stop("RouteError", past))
             outs = [edge for edge in outs if edge.route is None]
         for edge in outs:

@@ -256,6 +256,8 @@ class _Drawing:
             chooses = "returns"  # an empty list of routes would match nothing
         if chooses != "sets":
             writes, may, overwrites = (), (), False
+        if chooses == "several" and mood != "fails":
+            mood = "plain"
         return Step(name, asked, writes, may, mood, overwrites, chooses, tuple(choices), late)
 
     def keys(self, most: int) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tests.programs.graphs import DEFAULT, ENTRY, FINISH, Graph, Plain, Route, Step
+from tests.programs.graphs import ENTRY, FINISH, Graph, Plain, Route, Step
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,7 @@ def selections(step: Step, edges: Sequence[Edge]) -> list[frozenset[Edge]]:
         return [plain]
     sets: list[tuple[Route, ...]] = [(label,) for label in labels]
     if step.chooses == "several":
-        named = [label for label in labels if label != DEFAULT]
-        sets += [some for size in range(2, len(named) + 1) for some in combinations(named, size)]
+        sets += [some for size in range(2, len(labels) + 1) for some in combinations(labels, size)]
     return [plain | {edge for edge in outs if edge.route in some} for some in sets]
 
 
