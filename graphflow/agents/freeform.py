@@ -15,8 +15,9 @@ lowered is left out and kept as a fault. Which node hands what to which is said 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +25,7 @@ from graphflow.agents.base import Agent
 from graphflow.agents.conditional import case_labels
 from graphflow.agents.edges import DEFAULT_ROUTE, END, START, Point, Way
 from graphflow.agents.passing import Handed, route_of, value_of, wants_input
-from graphflow.agents.shape import Shape
+from graphflow.agents.shape import Escapes, Shape, escapes_of
 from graphflow.conditions import Is, Ref
 from graphflow.contracts.contract import Contract, Read, Write
 from graphflow.ir.builder import NO_PASSING, Builder, Passing, Region
@@ -55,7 +56,7 @@ class _Input:
     again: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class _Lowering:
     """One workflow while it is being lowered."""
 
@@ -96,6 +97,16 @@ class _Lowering:
         """Id of the join of the edges that go round, "" if there is none."""
         return f"{self.paths[header]}#back" if len(self.shape.returning[header]) > 1 else ""
 
+    @cached_property
+    def escapes(self) -> Escapes:
+        """Where escalations go to."""
+        finish = self.finish if self.finish != self.region.exit else ""
+        return escapes_of(self.shape, self.joined, self.rejoined, finish)
+
+    def _escapes(self, joins: tuple[str, ...]) -> tuple[str, ...]:
+        """Where an escalation goes that comes to these joins first: nowhere outside of loops."""
+        return (joins or self.region.escalation) if self.region.looped else ()
+
     def _before(self, agent: Agent) -> None:
         path, given = self.paths[agent], self.inputs.get(agent)
         if self.joined(agent):
@@ -106,7 +117,7 @@ class _Lowering:
             self.region.add(LoopHeader(f"{path}#cycle", self.region.id, origin=self.builder.origin))
 
     def _place(self, agent: Agent) -> None:
-        escalation = _first_joins(self, [(agent, target) for target in self.shape.exits[agent].targets])
+        escalation = self._escapes(self.escapes.onward[agent])
         given, value, route = self.inputs.get(agent), self.values.get(agent), self.route(agent)
         passing = Passing(
             given.key if given else "",
@@ -196,15 +207,12 @@ class _Lowering:
 
     def edges(self) -> None:
         """Add the edges."""
-        begin = list(self.shape.exits[START].plain)
-        if not begin:
-            self.region.edge(self.region.entry, self.region.exit)
-        elif len(begin) == 1:
-            self._edge(self.region.entry, START, begin[0])
-        else:
-            self.region.edge(self.region.entry, f"{self.region.id}#start")
-        for target in begin[1:] and begin:
-            self._edge(f"{self.region.id}#start", START, target)
+        begin, source = self.shape.exits[START].plain, self.region.entry
+        if len(begin) > 1:
+            self.region.edge(source, f"{self.region.id}#start")
+            source = f"{self.region.id}#start"
+        for target in begin:
+            self._edge(source, START, target)
         for agent in self.shape.order:
             self._ways_in(agent)
             self._ways_out(agent)
@@ -245,7 +253,7 @@ class _Lowering:
         for source, target in pairwise(entries):
             self.region.edge(source, target, BODY if source == f"{self.paths[agent]}#cycle" else NEXT)
         if self.joined(agent):
-            self.builder.relay(self.joined(agent), _first_joins(self, [(agent, agent)], arrived=True))
+            self.builder.relay(self.joined(agent), self._escapes(self.escapes.beyond[agent]))
 
     def _ways_out(self, agent: Agent) -> None:
         source, path, exits = self.parts[agent].exit, self.paths[agent], self.shape.exits[agent]
@@ -268,45 +276,7 @@ class _Lowering:
         for source, target in pairwise(self._returns(header)):
             self.region.edge(source, target, back=target == f"{self.paths[header]}#cycle")
         if self.rejoined(header):
-            loop = self.shape.loop(header)
-            assert loop is not None
-            self.builder.relay(self.rejoined(header), _first_joins(self, self.shape.leaving(loop)))
-
-
-def _first_joins(
-    lowering: _Lowering, edges: Iterable[tuple[Point, Point]], *, arrived: bool = False
-) -> tuple[str, ...]:
-    """Give the first joins on the ways that begin with these edges; where there is none, what the region leads to.
-
-    A loop that a way comes to is stepped over: the way goes on where the loop is left.
-
-    Args:
-        lowering: the workflow.
-        edges: source and target of each.
-        arrived: the ways begin behind the join of the target's in-edges.
-    """
-    if not lowering.region.looped:
-        return ()
-    shape, found, seen = lowering.shape, dict[str, None](), set[Point]()
-    pending = list(edges)
-    while pending:
-        source, target = pending.pop(0)
-        if target is END:
-            join = lowering.finish if lowering.finish != lowering.region.exit else ""
-        elif not arrived and shape.is_back(source, target):
-            join = lowering.rejoined(target)
-        elif not arrived and lowering.joined(target):
-            join = lowering.joined(target)
-        else:
-            join = ""
-            if target not in seen:
-                loop = shape.loop(target)
-                seen.add(target)
-                pending += shape.leaving(loop) if loop else ((target, then) for then in shape.exits[target].targets)
-        if join:
-            found[join] = None
-        arrived = False
-    return tuple(found) or lowering.region.escalation
+            self.builder.relay(self.rejoined(header), self._escapes(self.escapes.beyond[header]))
 
 
 def lower_shape(shape: Shape, builder: Builder, last: Agent | None) -> Region:
