@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphflow.flow.pausing import pending_of
 from graphflow.ir.nodes import Interface
+from graphflow.runtime import pauses
 from graphflow.runtime.result import Halt, Result, usage_of
 from graphflow.runtime.scheduler import Driver
 
@@ -26,7 +27,7 @@ def result_of(driver: Driver, interface: Interface) -> Result:
         status,
         state,
         dict(outputs),
-        machine.reason,
+        pauses.reason(machine) if status == "paused" else machine.reason,
         Halt(halt.node, halt.condition, halt.values, halt.reason) if halt is not None and status == "halted" else None,
         machine.error,
         pending_of(driver) if status == "paused" else (),

@@ -115,16 +115,17 @@ class ChildRun:
 
     async def events(self) -> AsyncIterator[Event]:
         """Give the child's events until its end; the last one has its output, and asks the loop to end if the child did."""
-        last = Event(author=self.path.rpartition("/")[2], node=self.path, iterations=self.turns)
-        while True:
+        last: Event | None = None
+        while self.done is None or self._events:
             while self._events:
-                yield _calm(last) if last.kind != "progress" or last.data else last
+                if last is not None:
+                    yield _calm(last)
                 last = self._events.popleft()
-            if self.done is not None:
-                break
-            await self._wait()
+            if self.done is None:
+                await self._wait()
         if self.done.error is not None:
             raise self.done.error
+        last = last or Event(author=self.path.rpartition("/")[2], node=self.path, iterations=self.turns)
         actions = replace(last.actions, escalate=self.done.escalated)
         yield replace(last, actions=actions, output=self.done.result)
 
