@@ -23,6 +23,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphflow.contracts.contract import NOTHING, Contract, Origin, Read, Write
+from graphflow.ir.carried import with_carried_types
 from graphflow.ir.graph import Graph
 from graphflow.ir.guards import guarded
 from graphflow.ir.nodes import (
@@ -249,6 +250,7 @@ class Builder:
         known = {key.name for key in interface.keys}
         added = tuple(key for name, key in self._keys.items() if name not in known)
         interface = replace(interface, keys=(*interface.keys, *added))
+        nodes = with_carried_types(nodes, interface.keys)
         return Graph(name, nodes, tuple(edges), regions, declarations, interface, faults=tuple(self.faults))
 
     def _ordered_items(self, region: str) -> Iterator[str]:
