@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from graphflow.agents.base import Agent
+from graphflow.agents.custom import BaseAgent
 from graphflow.agents.function import FunctionAgent
 from graphflow.agents.llm import LlmAgent
 from graphflow.agents.map import Flatten, MapAgent
@@ -76,8 +77,9 @@ def route_of(agent: Agent, reserved: str) -> Handed:
             if last.output_key is None
             else Handed(last.output_key, last.answer, reserved=False)
         )
-    if isinstance(last, FunctionAgent) and (last.chosen is not None or not last.contract.writes):
-        return Handed(reserved, last.chosen or last.answer)
+    if isinstance(last, (FunctionAgent, BaseAgent)) and (last.chosen is not None or not last.contract.writes):
+        returned = last.answer if isinstance(last, FunctionAgent) else ANY
+        return Handed(reserved, last.chosen or returned)
     return _written(last, reserved)
 
 
