@@ -95,13 +95,20 @@ def returned(machine: Machine, call: Call, error: BaseException | None, *, escal
         machine.tasks.commands.append(Return(task.ticket, call.number, done))
 
 
-def end(machine: Machine, task: Activation, output: object) -> None:
-    """A body has ended: its value is that of the call around it; children of it that still run are given up."""
+def end(machine: Machine, task: Activation) -> None:
+    """A body has ended: children of it that still run are given up."""
     for call in list(task.calls.values()):
         task.calls.pop(call.number, None)
         call.frame.gone = True
         machine.tasks.drop(call.frame)
+
+
+def give(task: Activation, output: object) -> None:
+    """A body has succeeded: the value of the last one, in canonical order, is that of the call around it."""
     for frame in task.frame.around():
-        if isinstance(frame.owner, Call):
-            frame.owner.output = output
+        call = frame.owner
+        if isinstance(call, Call):
+            place = (*task.frame.position, task.node.index)
+            if place >= call.last:
+                call.output, call.last = output, place
             return

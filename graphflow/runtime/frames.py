@@ -175,7 +175,8 @@ class Call:
         number: which call of the code it is, from 1.
         label: the way in.
         frame: its frame.
-        output: the value of the last body in it.
+        output: the value of the body that comes last in canonical order.
+        last: its place in that order.
     """
 
     task: Any
@@ -183,3 +184,4 @@ class Call:
     label: str
     frame: Frame
     output: object = None
+    last: Position = ()

@@ -197,7 +197,11 @@ def _over(machine: Machine, group: Group, frame: Frame, end: End) -> None:
         hopeful = len(group.frames) - len(group.ends) + len(group.wins)
         group.decided = len(group.wins) >= spec.need or hopeful < spec.need
         if hopeful < spec.need:
-            group.error = next(end.error for end in group.ends.values() if end.error is not None)
+            failed = next((end.error for end in group.ends.values() if end.error is not None), None)
+            group.error = failed or ContractViolation(
+                f"`{agent_path(group.fork.id)}` waits for {spec.need} successes, but has {len(group.frames)} branches",
+                node=group.fork.id,
+            )
         if group.decided:
             for other, left in list(group.frames.items()):
                 if other not in group.ends:

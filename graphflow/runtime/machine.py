@@ -192,7 +192,8 @@ class Machine:
         except GraphflowError as error:
             self.fail_task(task, error)
             return
-        calls.end(self, task, event.output)
+        calls.end(self, task)
+        calls.give(task, event.output)
         if not frame.alive:
             groups.check_gone(self, frame)
         if event.halt is not None:
@@ -215,7 +216,7 @@ class Machine:
 
     def fail_task(self, task: Activation, error: BaseException) -> None:
         """A task's attempt has failed: try again, do what is to be done instead, or fail what is around it."""
-        calls.end(self, task, None)
+        calls.end(self, task)
         node, frame = task.node, task.frame
         again = frame.alive and not self.ending and _is_retried(task, error)
         self.ledger.record(
@@ -260,10 +261,13 @@ class Machine:
             return
         node, frame = (owner.node, owner.frame) if kind == "attempt" else (owner.fork, owner.frame)
         self.ledger.record(TimerFired(node.id, frame.turns, event.timer))
-        if kind == "attempt":
-            visits.start(self, owner.node, owner.frame, owner.start, tries=owner.tries + 1)
-        else:
-            groups.start(self, owner, 0)
+        try:
+            if kind == "attempt":
+                visits.start(self, node, frame, owner.start, tries=owner.tries + 1)
+            else:
+                groups.start(self, owner, 0)
+        except GraphflowError as error:
+            self.fail(node, frame, error)
 
     # --- the end ------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphflow.errors import InternalError, StageTimeout
+from graphflow.runtime import groups
 from graphflow.runtime.journal import Answered, Asked
-from graphflow.runtime.messages import AskedFor, Done, Resume
+from graphflow.runtime.messages import AskedFor, Done, Resume, SetTimer
 from graphflow.runtime.tasks import Question
 
 if TYPE_CHECKING:
@@ -77,6 +78,9 @@ def resume(machine: Machine, event: Resume) -> None:
         tasks.start(task)
     for task in suspended:
         tasks.start(task)
+    for timer, (_, group, _) in tasks.timers.items():  # limits of attempts: the pause does not count
+        limit = groups.spec_of(group).timeout
+        tasks.commands.append(SetTimer(timer, group.fork, group.frame.turns, limit))
     for request in sorted(event.expired):
         task = tasks.questions.pop(request).task
         machine.fail_task(task, StageTimeout(f"nobody answered `{request}` in time", node=task.node.id))
