@@ -58,6 +58,7 @@ _SHAPES: Mapping[str, Mapping[str, str]] = {
     "test": {"shape": "diamond", "style": "filled", "margin": "0.02,0.02"},
     "gate": {"shape": "hexagon", "style": "filled", "margin": "0.04,0.03"},
     "empty": {"shape": "box", "style": "rounded,filled,dashed", "margin": "0.22,0.1"},
+    "missing": {"shape": "box", "style": "rounded,filled,dashed", "margin": "0.22,0.1"},
     "point": {"shape": "circle", "style": "filled", "width": "0.09", "height": "0.09", "fixedsize": "true"},
     "each": {
         "shape": "box",
@@ -76,6 +77,7 @@ _STROKES: Mapping[str, Mapping[str, str]] = {
     "back": {"penwidth": "1.3", "style": "dashed", "weight": "1"},
     "error": {"penwidth": "1.2", "style": "dashed", "weight": "1"},
     "escalate": {"penwidth": "1.2", "style": "dashed", "weight": "1"},
+    "fault": {"penwidth": "1.2", "style": "dotted", "weight": "1"},
     "data": {"penwidth": "1.1", "style": "dotted", "weight": "0", "arrowsize": "0.5"},
 }
 

@@ -76,7 +76,8 @@ class SceneNode:
     Attributes:
         id: unique in the scene; letters, digits and `_` only.
         kind: start, end, model, code, ask (of a person), glue (added by graphflow), branch, gate, test (a loop's),
-            point, each (an end of a map), port (an end of a sub-flow), or empty (a composite with nothing in it).
+            point, each (an end of a map), port (an end of a sub-flow), empty (a composite with nothing in it), or missing
+            (an edge leads to it, and the graph has no such node).
         lines: the text in it; empty for start, end, point, each and port.
         tooltip: all that is known, in full; lines separated by newlines.
         badges: marks for findings, errors first.
@@ -111,7 +112,8 @@ class SceneEdge:
         id: unique in the scene.
         source: id of the node it leaves.
         target: id of the node it enters.
-        kind: "control", "call", "back", "escalate", "error", or "data" (a key that no control line brings).
+        kind: "control", "call", "back", "escalate", "error", "data" (a key that no control line brings), or "fault" (an edge
+            that could not be lowered).
         lines: its label, one run each.
         tooltip: the label in full.
         returns: it leads to an earlier place.

@@ -80,6 +80,7 @@ def carried(graph: Graph, lines: Sequence[Route]) -> Placed:
         ends = (edge.writer, edge.reader)
         call = calls.returning(edge)
         last = call or _bringing(transparent, edge, into, returns=order[edge.writer] >= order[edge.reader])
+        last = last or calls.calling(edge)
         placed = brought if call is None else given
         place = own.setdefault(ends, []) if last is None else placed.setdefault(last, [])
         if item not in place:
@@ -129,9 +130,18 @@ class _Calls:
         """Find the line of the call by which a child gives a key to the code."""
         if edge.reader not in self._code or edge.writer == edge.reader:
             return None
-        child = self._children(edge.writer).get(self._code[edge.reader], "")
-        lines = self._lines.get((edge.reader, child), [])
-        return next((line for line in lines if line.target == edge.writer), lines[0] if lines else None)
+        return self._line(edge.reader, edge.writer)
+
+    def calling(self, edge: StateEdge) -> Route | None:
+        """Find the line of the call by which the code gives a key to something deep in a child."""
+        return (
+            self._line(edge.writer, edge.reader) if edge.writer in self._code and edge.writer != edge.reader else None
+        )
+
+    def _line(self, code: str, inside: str) -> Route | None:
+        child = self._children(inside).get(self._code[code], "")
+        lines = self._lines.get((code, child), [])
+        return next((line for line in lines if line.target == inside), lines[0] if lines else None)
 
 
 def _links(graph: Graph, names: KeyNames, drawn: set[str]) -> Iterator[StateEdge]:

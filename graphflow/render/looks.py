@@ -15,7 +15,7 @@ from typing import assert_never
 
 from graphflow.ir.glue import Constants
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import ROUTE, Branch, Entry, Exit, Fork, Join, LoopHeader, Node, Region, Task
+from graphflow.ir.nodes import ROUTE, Branch, Entry, Exit, Fork, Join, LoopHeader, Node, Region, Task, agent_path
 from graphflow.render.elements import Line, Run, clean, shorten
 from graphflow.render.labels import KeyNames, fork_text, guard_text, local_name
 from graphflow.render.routes import map_ends
@@ -54,7 +54,7 @@ class Looks:
     def _inside(self, guard: Region) -> str:
         """Find what a guard is about: the region in it, else the node."""
         composite = next((item for item in guard.items if item in self._graph.regions), "")
-        return composite or next((item for item in guard.items if "#" not in local_name(item)), "")
+        return composite or next((item for item in guard.items if agent_path(item) == item), "")
 
     def _tried(self, guard: Region) -> str:
         forks = [node for item in guard.items if isinstance(node := self._graph.nodes.get(item), Fork)]

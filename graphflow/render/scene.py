@@ -61,7 +61,9 @@ class _Assembly:
         self.nodes = [graph.nodes[id_] for id_ in drawn_nodes(graph, self.lines)]
         self.empty = _empty_regions(graph, {node.id for node in self.nodes})
         self.clusters = [region for region in graph.regions.values() if self._is_framed(region)]
-        self.ids = _identifiers("n", [*(node.id for node in self.nodes), *self.empty])
+        unknown = [fault for fault in graph.faults if fault.kind == "unknown-target"]
+        self.missing = {f"{fault.node}#missing/{fault.subject}": fault for fault in unknown}
+        self.ids = _identifiers("n", [*(node.id for node in self.nodes), *self.empty, *self.missing])
         self.ids |= {graph.entry: "start", graph.exit: "end"}
         self.frames = _identifiers("c", [region.id for region in self.clusters])
         self.marks = self._placed(findings.diagnostics if findings is not None else ())
@@ -102,7 +104,7 @@ class _Assembly:
         """Put it all together."""
         edges = tuple(self._edges())
         empty = (self._empty(self.graph.regions[id_]) for id_ in self.empty)
-        nodes = (*(self._node(node) for node in self.nodes), *empty)
+        nodes = (*(self._node(node) for node in self.nodes), *empty, *self._missing())
         title = shorten(self.graph.name, 80) or "flow"
         count = sum(1 for node in nodes if node.kind in AGENTS)
         return Scene(
@@ -150,6 +152,36 @@ class _Assembly:
         tooltip = "\n".join([f"{clean(region.id)}: {region.kind} with nothing in it", *_told(found)])
         return SceneNode(self.ids[region.id], "empty", lines, tooltip, _badges(found), self._around(region.parent))
 
+    def _missing(self) -> Iterator[SceneNode]:
+        """What edges lead to that is not in the graph."""
+        for place, fault in self.missing.items():
+            name = Run(shorten(fault.subject, NAME_LENGTH) or "(no name)", "name")
+            tooltip = f"{clean(fault.node)} leads to {clean(fault.subject)}, which is not in the graph"
+            node = self.graph.nodes.get(fault.node)
+            around = self._around(node.region if node is not None else self._region(fault.node))
+            yield SceneNode(
+                self.ids[place], "missing", ((name,), (Run("not in the graph", "small"),)), tooltip, cluster=around
+            )
+
+    def _region(self, path: str) -> str:
+        return path if path in self.graph.regions else ""
+
+    def _faulty(self) -> Iterator[SceneEdge]:
+        """Lines for what could not be lowered: to what is missing, and the second way into a cycle."""
+        for place, fault in self.missing.items():
+            yield self._edge(self._first(fault.node), place, "fault", (), "")
+        for fault in self.graph.faults:
+            if fault.kind == "irreducible-cycle":
+                source = self._first(fault.related[0] if fault.related else self.graph.entry)
+                words = (Run("second way into a cycle", "failure"),)
+                yield self._edge(source, self._first(fault.subject), "fault", words, words[0].text)
+
+    def _first(self, path: str) -> str:
+        """Find the node of an agent, or the first one drawn in it; the start if there is none."""
+        inside = (known for known in self.ids if known.startswith((f"{path}/", f"{path}#")))
+        found = path if path in self.ids else next(inside, self.graph.entry)
+        return self.graph.entry if found in self.missing else found
+
     def _cluster(self, region: Region) -> SceneCluster:
         found = self.marks.get(self.frames[region.id], [])
         tooltip = "\n".join([self.looks.described(region), *_told(found)])
@@ -178,9 +210,10 @@ class _Assembly:
             runs = tuple(_key(item) for item in own.keys)
             tooltip = "\n".join(typed(item.key, item.type) for item in own.keys)
             yield self._edge(own.writer, own.reader, "data", runs, tooltip, returns=own.back)
+        yield from {edge.id: edge for edge in self._faulty()}.values()
 
     def _edge(
-        self, source: str, target: str, kind: str, runs: tuple[Run, ...], tooltip: str, *, returns: bool
+        self, source: str, target: str, kind: str, runs: tuple[Run, ...], tooltip: str, *, returns: bool = False
     ) -> SceneEdge:
         start, end = self.ids[source], self.ids[target]
         return SceneEdge(f"{kind}__{start}__{end}", start, end, kind, runs, tooltip, returns)

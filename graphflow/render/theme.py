@@ -86,6 +86,7 @@ FILLS: Mapping[str, tuple[str, str]] = {
     "gate": ("branch-fill", "branch-line"),
     "test": ("branch-fill", "branch-line"),
     "empty": ("empty-fill", "frame-line"),
+    "missing": ("empty-fill", "failure"),
     "point": ("line", "line"),
     "each": ("background", "line"),
     "port": ("line", "line"),
@@ -108,6 +109,7 @@ LINES: Mapping[str, str] = {
     "back": "back",
     "escalate": "back",
     "error": "failure",
+    "fault": "failure",
     "data": "data",
 }
 """Kind of line -> role of its colour."""

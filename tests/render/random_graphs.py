@@ -17,6 +17,7 @@ from graphflow.ir.nodes import (
     Edge,
     Entry,
     Exit,
+    Fault,
     Fork,
     Group,
     Join,
@@ -127,6 +128,11 @@ def _assembled(
             regions[id_] = Region(id_, kind, ids[index - 1], inside, None, "a label")
     order = {id_: place for place, id_ in enumerate(nodes)}
     ordered = sorted(edges, key=lambda edge: (order[edge.source], order[edge.target], edge.label, edge.back))
-    graph = Graph("random", nodes, tuple(ordered), regions, state=state)
+    ids = list(nodes)
+    faults = (
+        Fault("unknown-target", ids[len(ids) // 2], ids[0]),
+        Fault("irreducible-cycle", "none", ids[1], (ids[-1],)),
+    )
+    graph = Graph("random", nodes, tuple(ordered), regions, state=state, faults=faults[: len(ids) % 3])
     verify(graph)
     return graph

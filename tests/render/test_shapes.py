@@ -8,12 +8,15 @@ from dataclasses import replace
 
 import pytest
 
+from graphflow import key
+from graphflow.contracts.retry import RetryPolicy
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Branch, Fault, Fork, Join, Task
+from graphflow.ir.nodes import CALL, Arm, Branch, Fault, Fork, Group, Join, Task
 from graphflow.render import render_graph
 from graphflow.render.elements import Scene, SceneCluster, SceneEdge, SceneNode
 from graphflow.render.scene import build_scene
 from graphflow.render.theme import THEMES
+from graphflow.template import parse
 from tests.render.flows import ids_of
 from tests.render.shapes import SHAPES, Draft, guards, research, short_drafts, story, triage, uses
 
@@ -210,6 +213,17 @@ def test_guards() -> None:
     assert (fallback.kind, words(fallback)) == ("glue", ["fallback", "score = 0"])
 
 
+def test_tried_gate() -> None:
+    """How a gate is tried is said at the gate."""
+    draft = Draft("gate", {"ok#guard": "guard"})
+    draft.node(Fork("ok#try", "ok#guard", group=Group("ok#end", retry=RetryPolicy(2))))
+    draft.node(Branch("ok", "ok#guard", uses({"k": bool}), None, (Arm("pass", key("k")),), parse("no"), "k"))
+    draft.node(Join("ok#end", "ok#guard", exclusive=True)).way("@entry", "ok#try", "ok")
+    scene = build_scene(draft.way("ok", "ok#end", "@exit", label="pass").key("@entry", "ok", "k", bool).graph())
+    assert words(node(scene, "ok")) == ["ok", "k", "up to 2 attempts"]
+    assert {item.id for item in scene.nodes} == {"start", "n_ok", "end"}
+
+
 def test_exit_key() -> None:
     """The key that says how a loop ended comes from where it ends."""
     scene = build_scene(guards())
@@ -241,7 +255,35 @@ def test_faults() -> None:
     draft.way("wf/lost", "wf/lost#join", "wf/lost#fork", "wf/deep").way("@entry", "wf/a", "@exit").key(
         "wf/a", "wf/deep", "k", int
     )
-    faults = (Fault("unknown-target", "wf/a", "nobody"), Fault("irreducible-cycle", "wf/lost", "wf/deep"))
+    faults = (Fault("unknown-target", "wf/a", "nobody"), Fault("irreducible-cycle", "wf/deep", "wf/lost", ("wf/a",)))
     scene = build_scene(replace(draft.graph(), faults=faults))
-    assert {item.id for item in scene.nodes} == {"start", "n_wf_a", "n_wf_lost", "n_wf_deep", "end"}
+    assert {item.id for item in scene.nodes} == {
+        "start",
+        "n_wf_a",
+        "n_wf_lost",
+        "n_wf_deep",
+        "end",
+        "n_wf_a_missing_nobody",
+    }
     assert words(line(scene, "wf_a", "wf_deep")) == ["k: int"]
+    assert words(node(scene, "wf_a_missing_nobody")) == ["nobody", "not in the graph"]
+    assert line(scene, "wf_a", "wf_a_missing_nobody").kind == "fault"
+    assert words(line(scene, "wf_a", "wf_lost")) == ["second way into a cycle"]
+    assert ET.fromstring(render_graph(replace(draft.graph(), faults=faults))) is not None
+
+
+def test_key_deep_in_a_child() -> None:
+    """What something deep in a child reads is on the line of the call as well: no second line leads from the code into it."""
+    draft = Draft("deep", {"own": "custom", "own/steps": "sequence"}).task("own#code", "own", kind="custom")
+    draft.task("own/steps/a", "own/steps").task("own/steps/b", "own/steps", uses({"k": int}, {"n": int}))
+    draft.node(Join("own/steps#return", "own", exclusive=True)).way("own/steps#return", "own#code", back=True)
+    draft.way("own#code", "own/steps/a", "own/steps/b", "own/steps#return", label=f"{CALL}steps")
+    draft.way("@entry", "own#code", "@exit").key("@entry", "own/steps/b", "k", int).key(
+        "own/steps/b", "@exit", "n", int
+    )
+    graph = draft.graph()
+    end = replace(graph.nodes["@exit"], contract=uses({"n": int}))
+    scene = build_scene(replace(graph, nodes={**graph.nodes, end.id: end}))
+    assert words(line(scene, "own_code", "steps_a")) == ["k: int", "gives n: int"]
+    assert words(line(scene, "own_code", "end")) == ["n: int"]
+    assert not [edge for edge in scene.edges if edge.kind == "data"]
