@@ -35,7 +35,7 @@ def flow_of(program: str, name: str) -> Flow:
     linecache.cache[name] = (len(program), None, program.splitlines(keepends=True), name)
     scope: dict[str, object] = {name: getattr(typing, name) for name in ("Annotated", "Any", "Literal", "TypedDict")}
     scope |= {name: getattr(graphflow, name) for name in graphflow.__all__}
-    exec(compile(program, name, "exec"), scope)
+    exec(compile(program, name, "exec", dont_inherit=True), scope)
     flow = scope["flow"]
     assert isinstance(flow, Flow)
     return flow
