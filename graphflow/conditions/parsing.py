@@ -5,7 +5,7 @@
     same(parse_condition("(score < 0.8 and not approved)"), (key("score") < 0.8) & ~key("approved"))    # True
 
 Functions and objects are not in a text: a function comes back as one that refuses to be called, a value of a class as
-`Written`. Nothing is evaluated or imported, and the depth of nesting costs no stack. This module knows no graphs.
+`Written`. Nothing is evaluated or imported, and what is nested too deep is refused. This module knows no graphs.
 """
 
 from __future__ import annotations
@@ -111,7 +111,11 @@ def scan_condition(scanner: Scanner) -> Condition:
             groups[-1].nots += 1
         if scanner.take("("):
             groups.append(_Group())
+            if len(groups) > _DEEPEST:
+                raise scanner.unexpected(f"parentheses nested at most {_DEEPEST} deep")
             continue
+        if sum(group.nots for group in groups) > _DEEPEST:
+            raise scanner.unexpected(f"at most {_DEEPEST} `not`, one within the other")
         condition = _scan_part(scanner)
         while True:
             group = groups[-1]

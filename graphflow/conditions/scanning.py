@@ -131,9 +131,10 @@ class Scanner:
 
     def unexpected(self, expected: str) -> UsageError:
         """Make the error for what comes next."""
-        line = self.text.count("\n", 0, self.at) + 1
-        column = self.at - (self.text.rfind("\n", 0, self.at) + 1) + 1
-        rest = self.text[self.at : self.at + _SHOWN].partition("\n")[0]
+        at = self.at + (self.text[self.at : self.at + 1] == " ")
+        line = self.text.count("\n", 0, at) + 1
+        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        rest = self.text[at : at + _SHOWN].partition("\n")[0]
         found = f"`{rest}`" if rest else "the end of the line" if not self.done else "the end"
         return UsageError(f"{self.what}, line {line}, column {column}: found {found}, expected {expected}")
 
