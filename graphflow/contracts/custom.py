@@ -95,10 +95,12 @@ class _Code(ast.NodeTransformer):
         self.seen = seen
         self.found = SourceFacts()
         self.forwards = False
+        self.actions: set[str] = set()
 
     def look_at_events(self) -> None:
         """Look at what is yielded: events that are written out, or those of children."""
         made, passed = self._names_of_events()
+        self.actions = self._names_of_actions()
         for node in _own_nodes(self.definition):
             if not isinstance(node, (ast.Yield, ast.YieldFrom)):
                 continue
@@ -118,6 +120,15 @@ class _Code(ast.NodeTransformer):
             elif isinstance(node, ast.AsyncFor) and isinstance(node.target, ast.Name) and self._runs(node.iter):
                 passed.add(node.target.id)
         return made, passed
+
+    def _names_of_actions(self) -> set[str]:
+        given: dict[str, list[ast.expr]] = {}
+        for node in _own_nodes(self.definition):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        given.setdefault(target.id, []).append(node.value)
+        return {name for name, values in given.items() if all(_is_call_of(each, "EventActions") for each in values)}
 
     def _runs(self, node: ast.AST) -> bool:
         """Whether an expression gives the events of a child, or of a method of the agent that is read as well."""
@@ -190,15 +201,8 @@ class _Code(ast.NodeTransformer):
                 self.found.open["it yields an event whose parts are not written out"] = None
 
     def _is_written_out(self, value: ast.expr) -> bool:
-        if isinstance(value, ast.Name):
-            given = [
-                node.value
-                for node in _own_nodes(self.definition)
-                if isinstance(node, ast.Assign)
-                and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
-            ]
-            return bool(given) and all(_is_call_of(each, "EventActions") for each in given)
-        return _is_call_of(value, "EventActions")
+        """Whether actions are made in place, or are a name that is given nothing but such."""
+        return _is_call_of(value, "EventActions") or (isinstance(value, ast.Name) and value.id in self.actions)
 
     def _actions(self, node: ast.Call) -> ast.AST:
         """Turn the making of actions into writes of the context's state, in the same place."""
