@@ -1,5 +1,7 @@
 """Graphs with every construct of the IR, put together node by node: pictures need no agents.
 
+After a change of the looks, `python -m tests.render.shapes` draws the pictures of the documentation again.
+
 ::
 
     graph = Draft("root", {"root": "map"}).node(Fork(...)).way("@entry", "root#fork", ...).key("a", "b", "k", int).graph()
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal
 
 from graphflow import key
@@ -41,6 +44,7 @@ from graphflow.ir.nodes import (
     StateEdge,
     Task,
 )
+from graphflow.render import draw_graph
 from graphflow.schema import ANY, type_of
 
 
@@ -313,3 +317,10 @@ def guards() -> Graph:
 
 SHAPES = {"research": research, "drafts": short_drafts, "story": story, "triage": triage, "guards": guards}
 """Name -> what makes the graph."""
+
+PICTURES = {"map": research, "subflow": short_drafts, "custom": story, "workflow": triage, "guards": guards}
+"""Name of a picture in the documentation -> what makes its graph."""
+
+if __name__ == "__main__":
+    for name, make in PICTURES.items():
+        draw_graph(make(), None, Path(__file__).parents[2] / "docs" / "pictures" / f"{name}.svg")

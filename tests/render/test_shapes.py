@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ from graphflow.render.scene import build_scene
 from graphflow.render.theme import THEMES
 from graphflow.template import parse
 from tests.render.flows import ids_of
-from tests.render.shapes import SHAPES, Draft, guards, research, short_drafts, story, triage, uses
+from tests.render.shapes import PICTURES, SHAPES, Draft, guards, research, short_drafts, story, triage, uses
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -61,6 +62,13 @@ def test_complete(make: Callable[[], Graph], theme: str) -> None:
     expected += ["".join(words(cluster)) for cluster in scene.clusters]
     assert sorted(shown) == sorted([*expected, *(word for edge in scene.edges for word in words(edge))])
     assert text == render_graph(make(), None, "svg", theme)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_documentation(name: str) -> None:
+    """The pictures of the documentation are what is drawn."""
+    committed = Path(__file__).parents[2] / "docs" / "pictures" / f"{name}.svg"
+    assert committed.read_text(encoding="utf-8") == render_graph(PICTURES[name]())
 
 
 def test_map() -> None:
