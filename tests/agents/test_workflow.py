@@ -469,8 +469,16 @@ OUT = ["l/p#join -> l#exit [escalate]"]
             [(START, (leaver, a)), ((leaver, a), b, c, {"again": b, "on": d})],
             ["l/p/w/leaver -> l/p/w/b#in [escalate]", "l/p/w/b#in -> l/p#join [escalate]"],
         ),
+        (
+            [(START, (leaver, a)), ((leaver, a), b, (c, d), e, {"again": b, "on": (node("f"), node("g"))})],
+            [
+                "l/p/w/leaver -> l/p/w/b#in [escalate]",
+                "l/p/w/b#in -> l/p/w#finish [escalate]",
+                "l/p/w#finish -> l/p#join [escalate]",
+            ],
+        ),
     ],
-    ids=["alone", "end", "joins", "going round", "before a loop"],
+    ids=["alone", "end", "joins", "going round", "before a loop", "before a loop with a join"],
 )
 def test_an_escalation_goes_from_join_to_join(chains: list[Any], expected: list[str]) -> None:
     """What runs beside it runs to its join, and a loop that the way comes to is not entered."""
