@@ -117,7 +117,9 @@ class Effects:
         found = self._keys.get(made)
         if found is None:
             known = [d.key for d in self.definitions if made >> d.index & 1]
-            unknown = [name for name, bit in self.unknown.items() if made & bit] if made >> len(self.definitions) else []
+            unknown = (
+                [name for name, bit in self.unknown.items() if made & bit] if made >> len(self.definitions) else []
+            )
             found = self._keys[made] = self.bits([*known, *unknown])
         return found
 

@@ -17,6 +17,7 @@ from graphflow.analysis.effects import Definition, Effects, is_reserved
 from graphflow.analysis.keys import KeyFlow
 from graphflow.analysis.loops import Loop, loops_around
 from graphflow.analysis.races import find_races
+from graphflow.analysis.reachability import endless_loops, reached_nodes, unreachable_agents
 from graphflow.analysis.spans import Span
 from graphflow.analysis.types import KeyTypes
 from graphflow.analysis.unrolled import Unrolled
@@ -85,6 +86,38 @@ class Facts:
                 for id_ in span.inside:
                     found[id_] = (*found[id_], span)
         return found
+
+    @cached_property
+    def free_form(self) -> frozenset[str]:
+        """Paths of the free-form graphs."""
+        return frozenset(id_ for id_, region in self.graph.regions.items() if region.kind == "workflow")
+
+    @cached_property
+    def unreachable_agents(self) -> Sequence[str]:
+        """Paths of the nodes of free-form graphs to which no edges lead from the start."""
+        return unreachable_agents(self.graph, self.loops)
+
+    @cached_property
+    def endless_loops(self) -> Sequence[str]:
+        """Headers of the cycles of free-form graphs that are reached and that no edge leaves."""
+        reached = reached_nodes(self.graph)
+        return [header for header in endless_loops(self.graph, self.loops) if header in reached]
+
+    @cached_property
+    def torn_forks(self) -> Mapping[str, tuple[Edge, Edge]]:
+        """Forks in a cycle that let an edge round it and one out of it fire in one iteration -> these two."""
+        reached = reached_nodes(self.graph)
+        found: dict[str, tuple[Edge, Edge]] = {}
+        for header, loop in self.loops.items():
+            if header in reached and self.graph.nodes[header].region in self.free_form:
+                for fork, back, leaving in self.concurrency.torn(loop):
+                    found.setdefault(fork, (back, leaving))
+        return found
+
+    def agent_at(self, node_id: str) -> str:
+        """Name the agent that control comes to at a node, "" if it is the end of a free-form graph or of the flow."""
+        path = agent_path(node_id)
+        return "" if path in self.free_form or path.startswith("@") else path
 
     @cached_property
     def keys(self) -> dict[str, Key]:
@@ -306,6 +339,14 @@ class Facts:
         """Say in words where the paths from a fork are: in a region, or after a node of a free-form graph."""
         path = agent_path(fork)
         return f"in `{path}`" if path in self.graph.regions else f"after `{path}`"
+
+    def element_type(self, type_: Type) -> Type:
+        """Give the type of the elements of a list."""
+        return self.types.element(type_)
+
+    def in_cycle(self, node_id: str) -> bool:
+        """Say whether a node is in a cycle of a free-form graph."""
+        return any(self.graph.nodes[header].region in self.free_form for header in self.loops_around[node_id])
 
     def ends_loop(self, node_id: str) -> bool:
         """Say whether an escalation at a node leads anywhere."""

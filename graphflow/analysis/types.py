@@ -13,8 +13,9 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 
 from graphflow.analysis.effects import Definition
+from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Collect, Fork, Join
+from graphflow.ir.nodes import Collect, Fork, Join, Task
 from graphflow.schema import ANY, Failure, Key, Type, fields_of, type_of
 from graphflow.schema.types import bare
 
@@ -63,7 +64,10 @@ class KeyTypes:
         if isinstance(node, Fork) and node.group is not None and node.group.over is not None:
             over = node.group.over
             if definition.key == over.item:
-                return united(self._element(type_) for type_ in self.fields(self.at(node.id, over.key), over.path))
+                return united(self.element(type_) for type_ in self.fields(self.at(node.id, over.key), over.path))
+        if isinstance(node, Task) and isinstance(node.body, Crossing) and definition.type == ANY:
+            source = node.body.keys.get(definition.key)
+            return united(self.at(node.id, source)) if source is not None else ANY
         if isinstance(node, Join) and node.collect:
             part = next((part for part in node.collect if part.outer == definition.key), None)
             if part is not None:
@@ -74,14 +78,15 @@ class KeyTypes:
         types = self.at(node.id, part.inner)
         forks = (fork for fork in self._graph.nodes.values() if isinstance(fork, Fork))
         group = next((fork.group for fork in forks if fork.group is not None and fork.group.join == node.id), None)
-        inner = united(self._element(type_) for type_ in types) if part.flatten else united(types)
+        inner = united(self.element(type_) for type_ in types) if part.flatten else united(types)
         if inner == ANY:
             return definition.type
         failing = group is not None and group.failures == "collect" and not part.flatten
         return _list_of(united([inner, type_of(Failure)]) if failing else inner)
 
     @staticmethod
-    def _element(type_: Type) -> Type:
+    def element(type_: Type) -> Type:
+        """Give the type of the elements of a list; ANY where it is not known."""
         hint = bare(type_.hint)
         arguments = typing.get_args(hint)
         return type_of(arguments[0]) if typing.get_origin(hint) is list and arguments else ANY

@@ -11,7 +11,10 @@ from graphflow import Diagnostic, Flow, Report, Settings
 from graphflow.checker.rules import ALL_RULES
 from graphflow.errors import UsageError
 
-HEAD = "from graphflow import *\nfrom typing import *\n"
+HEAD = """from graphflow import *
+from typing import *
+STEP = {"func": lambda: {}, "reads": [], "writes": []}
+"""
 NESTED = """
 flow = Flow(
     SequentialAgent("outer", [ParallelAgent("inner", [{root}])]), {options}
@@ -31,7 +34,26 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
     "GF103": (
         'a = LlmAgent(name="a", instruction="x")  # here', 'SequentialAgent("s", [a, a])', "", None, "error",
     ),
+    "GF104": (
+        'a = FunctionAgent("a", **STEP)\nb = FunctionAgent("b", **STEP)  # here',
+        'Workflow("w", [(START, a), (b, a)])', "", None, "error",
+    ),
+    "GF105": (
+        'a = FunctionAgent("a", **STEP)  # here\nb = FunctionAgent("b", **STEP)',
+        'Workflow("w", [(START, a, b), (b, a)])', "", None, "error",
+    ),
+    "GF106": (
+        'a = FunctionAgent("a", **STEP)  # here\n@agent\ndef judge(): return "x"',
+        'Workflow("w", [(START, (a, judge)), (a, judge), (judge, {"x": a, DEFAULT_ROUTE: END})])', "", None, "error",
+    ),
     "GF107": ('e = ParallelAgent("e", [])  # here', "e", "", None, "warning"),
+    "GF108": (
+        'a = FunctionAgent("a", **STEP)  # here', 'Workflow("w", [(START, a, "bb")])', "", None, "error",
+    ),
+    "GF109": (
+        '@agent  # here\ndef judge(): return "x"\na, b = FunctionAgent("a", **STEP), FunctionAgent("b", **STEP)',
+        'Workflow("w", [(START, a, judge), (judge, {"x": a, DEFAULT_ROUTE: END}), (judge, b)])', "", None, "error",
+    ),
     "GF201": ('a = LlmAgent(name="a", instruction="{topic}")  # here', "a", "inputs={}", "topic", "error"),
     "GF202": (
         ('w = LlmAgent(name="w", instruction="x", output_key="k")\n'

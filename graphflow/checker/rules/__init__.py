@@ -5,6 +5,13 @@ from __future__ import annotations
 from graphflow.checker.rule import Rule
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
+from graphflow.checker.rules.freeform import (
+    IrreducibleCycle,
+    LoopLeftByFork,
+    NoPathToExit,
+    UnknownTarget,
+    UnreachableNode,
+)
 from graphflow.checker.rules.interface import OutputNotWritten, UnreadWrite, UnusedInput
 from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, UndefinedRead
 from graphflow.checker.rules.structure import DuplicateName, EmptyComposite, InvalidName, MultipleParents
@@ -14,7 +21,12 @@ ALL_RULES: tuple[Rule, ...] = (
     DuplicateName(),
     InvalidName(),
     MultipleParents(),
+    UnreachableNode(),
+    NoPathToExit(),
+    IrreducibleCycle(),
     EmptyComposite(),
+    UnknownTarget(),
+    LoopLeftByFork(),
     UndefinedRead(),
     MaybeUndefinedRead(),
     UnreadWrite(),

@@ -65,7 +65,7 @@ flow = Flow(p, keys=[Key("notes", list[str], merge=Merge.append)])
                 second.node,
                 f"`{agent_path(first.node)}` and `{agent_path(second.node)}`{more} both write `{name}` "
                 f"and run side by side {facts.place(fork)}",
-                key,
+                name,
                 f"give each its own key, or say how to combine them: Key({name!r}, ..., merge=Merge.append)",
                 tuple(Related(f"`{name}` is written here too", agent_path(d.node)) for d in (first, *others)),
             )
@@ -135,7 +135,7 @@ flow = Flow(ParallelAgent("s", [f, LlmAgent(name="g", instruction="{facts}")]), 
             yield Finding(
                 node,
                 f"`{reader}` reads `{name}`, which `{writer}` writes at the same time: it {what}",
-                key,
+                name,
                 f"run `{writer}` before `{reader}`, or let the branch use a key of its own",
                 tuple(Related(f"`{name}` is written here", agent_path(d.node)) for d in beside),
                 severity="warning" if earlier or use.read.optional else None,

@@ -52,7 +52,7 @@ flow = Flow(LoopAgent("l", [poll]))
         for node in facts.graph.nodes.values():
             if not isinstance(node, LoopHeader) or node.bound is not None or node.until is not None:
                 continue
-            if facts.escalations_of(f"{node.region}#exit"):
+            if node.region in facts.free_form or facts.escalations_of(f"{node.region}#exit"):
                 continue
             yield Finding(
                 node.id,
@@ -68,8 +68,8 @@ class EscalateOutsideLoop(Rule):
     Flags a stage that sets `escalate` outside of any loop.
 
     ## Why is this bad?
-    Escalation ends the nearest enclosing loop; without one it does nothing, and the next stage starts as if nothing had been
-    said.
+    Escalation ends the nearest enclosing `LoopAgent`; without one it does nothing, and the next stage starts as if nothing
+    had been said. A cycle of a `Workflow` is left by a route, and an escalation does not leave a sub-flow.
 
     ## Example
     ```python
@@ -105,7 +105,9 @@ flow = Flow(SequentialAgent("s", [poll]))
                 yield Finding(
                     node.id,
                     f"`{agent_path(node.id)}` may escalate, but no loop is around it",
-                    help="put it into a LoopAgent, or stop the run with a Gate",
+                    help="leave the cycle by a route: ctx.route = ..."
+                    if facts.in_cycle(node.id)
+                    else "put it into a LoopAgent, or stop the run with a Gate",
                 )
 
 
@@ -113,8 +115,9 @@ class MissingDefault(Rule):
     """Cases that do not cover every value, and no default.
 
     ## What it does
-    Flags a conditional over a key with a closed type (Literal, Enum, bool) that leaves out a value and has no default.
-    Over an open type the run fails by design when nothing matches.
+    Flags a conditional over a key with a closed type (Literal, Enum, bool) that leaves out a value and has no default, and a
+    node of a `Workflow` whose routes are known and lack an edge. Over an open type the run fails by design when nothing
+    matches.
 
     ## Why is this bad?
     The value that was left out fails the run.
@@ -158,6 +161,8 @@ flow = Flow(ConditionalAgent("c", on=key("k"), cases={True: a}), inputs={"k": bo
                 continue
             read = node.contract.reads[0]
             types = facts.field_type(facts.key_type(node.id, read.key), read.path)
+            if node.multiple:
+                types = [facts.element_type(type_) for type_ in types]
             wanted = [arm.condition.value for arm in node.arms if isinstance(arm.condition, Is)]
             missing = [
                 value
@@ -167,9 +172,14 @@ flow = Flow(ConditionalAgent("c", on=key("k"), cases={True: a}), inputs={"k": bo
             ]
             if missing:
                 shown = ", ".join(repr(getattr(value, "name", value)) for value in dict.fromkeys(missing))
+                routes = node.region in facts.free_form and node.id != node.region + "#branch"
                 yield Finding(
                     node.id,
-                    f"`{agent_path(node.id)}` has no case for {shown} of `{node.subject}`, and no default",
-                    read.key,
-                    "add the case, or default=PASS to run nothing then",
+                    f"`{agent_path(node.id)}` has no {'edge' if routes else 'case'} for {shown} of "
+                    + ("its route" if facts.reserved(read.key) else f"`{node.subject}`")
+                    + ", and no default",
+                    None if facts.reserved(read.key) else facts.local(read.key),
+                    "add the edge, or one for all other routes: {..., DEFAULT_ROUTE: END}"
+                    if routes
+                    else "add the case, or default=PASS to run nothing then",
                 )

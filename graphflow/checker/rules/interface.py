@@ -57,7 +57,7 @@ class UnreadWrite(Rule):
             yield Finding(
                 definition.node,
                 f"`{agent_path(definition.node)}` writes `{name}`, which nothing reads",
-                key,
+                name,
                 f'declare it as an output: outputs=["{name}"], or leave it out',
                 severity=None if declared or inner else "info",
             )
@@ -103,7 +103,7 @@ class UnusedInput(Rule):
                 yield Finding(
                     definition.node,
                     f"nothing reads the input `{facts.local(definition.key)}`{where}",
-                    definition.key,
+                    facts.local(definition.key),
                     "read it, or take it out of inputs=",
                 )
 

@@ -101,6 +101,7 @@ flow = Flow(SequentialAgent("s", [
         near, name = facts.similar(key), facts.local(key)
         closed = facts.graph.interface.inputs is not None or facts.inner(key)
         reader = agent_path(node)
+        absorbed = facts.local(near) if near is not None and not facts.writers(key) else None
         help_, severity = f'declare it as an input: inputs={{"{name}": ...}}', None
         if key.startswith(SHARED_PREFIXES):
             help_, severity = f'seeded elsewhere? declare it: inputs={{"{name}": ...}}', "warning"
@@ -117,11 +118,11 @@ flow = Flow(SequentialAgent("s", [
         return Finding(
             node,
             f"`{reader}` reads `{name}`, which nothing writes before it and no input gives",
-            key,
+            name,
             help_,
             written_at(facts, elsewhere),
             severity="warning" if severity == "warning" else None,
-            absorbs=(("GF203", near), ("GF208", near)) if near is not None and not facts.writers(key) else (),
+            absorbs=(("GF203", absorbed), ("GF208", absorbed)) if absorbed is not None else (),
         )
 
     @staticmethod
@@ -194,7 +195,7 @@ flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), in
             yield Finding(
                 node,
                 message,
-                key,
+                name,
                 self._help(facts, node, name),
                 written_at(facts, reaching),
                 shown_path(facts, node, key),
@@ -262,7 +263,7 @@ flow = Flow(LoopAgent("l", [w, c], max_iterations=2))
             yield Finding(
                 node,
                 f"`{agent_path(node)}` reads `{name}`, which in the first iteration is not written yet (by {writers})",
-                key,
+                name,
                 f"read it as `{{{name}?}}`, give it as an input, or seed it: Key({name!r}, default=...)",
                 written_at(facts, reaching),
                 shown_path(facts, node, key),

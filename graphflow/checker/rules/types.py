@@ -78,19 +78,23 @@ flow = Flow(count, keys=[Key("n", int)])
             if declared is not None and type_of(declared.type) != ANY:
                 if not assignable(type_of(declared.type), read.type):
                     found = type_of(declared.type)
-                    yield self._finding(node, read.key, f"declared as {found.text}", read.type.text, ())
+                    yield self._finding(node, facts.local(read.key), f"declared as {found.text}", read.type.text, ())
                 continue
             if facts.unknown(node, read.key):
                 continue
-            wrong = [d for d in facts.reaching(node, read.key) if not assignable(d.type, read.type)]
-            if wrong:
+            written = [(d, facts.types.written(d)) for d in facts.reaching(node, read.key)]
+            wrong = [(d.node, type_.text) for d, type_ in written if not assignable(type_, read.type)]
+            if facts.reserved(read.key) and wrong:
+                yield self._handed(node, wrong[0], read.type.text)
+            elif wrong:
                 places = tuple(
-                    Related(f"`{read.key}` is written as {d.type.text} here", agent_path(d.node))
-                    for d in wrong
-                    if not d.node.startswith("@")
+                    Related(f"`{facts.local(read.key)}` is written as {text} here", agent_path(writer))
+                    for writer, text in wrong
+                    if not writer.startswith("@")
                 )
-                writer = "given" if wrong[0].node.startswith("@") else f"written by `{agent_path(wrong[0].node)}`"
-                yield self._finding(node, read.key, f"{writer} as {wrong[0].type.text}", read.type.text, places)
+                writer, text = wrong[0]
+                by = "given" if writer.startswith("@") else f"written by `{agent_path(writer)}`"
+                yield self._finding(node, facts.local(read.key), f"{by} as {text}", read.type.text, places)
 
     @staticmethod
     def _finding(node: str, key: str, found: str, asked: str, places: tuple[Related, ...]) -> Finding:
@@ -104,17 +108,28 @@ flow = Flow(count, keys=[Key("n", int)])
         )
 
     @staticmethod
+    def _handed(node: str, wrong: tuple[str, str], asked: str) -> Finding:
+        reader, (writer, text) = agent_path(node), wrong
+        return Finding(
+            node,
+            f"`{reader}` takes {asked} as its input, but `{agent_path(writer)}` gives {text}",
+            help=f"make both sides agree: take what is given, or give {asked}",
+            related=(Related("it is given here", agent_path(writer)),),
+        )
+
+    @staticmethod
     def _writes(facts: Facts) -> Iterator[Finding]:
         for definition in facts.effects.definitions:
             key = facts.keys.get(definition.key)
             if key is None or type_of(key.type) == ANY or definition.node.startswith("@"):
                 continue
             asked = type_of(key.type) if key.merge is None else key.merge.update_type(type_of(key.type))
-            if not assignable(definition.type, asked):
+            written, name = facts.types.written(definition), facts.local(definition.key)
+            if not assignable(written, asked):
                 yield Finding(
                     definition.node,
-                    f"`{agent_path(definition.node)}` writes `{definition.key}` as {definition.type.text}, "
+                    f"`{agent_path(definition.node)}` writes `{name}` as {written.text}, "
                     f"but it is declared as {type_of(key.type).text}" + (f" ({key.merge.name})" if key.merge else ""),
-                    definition.key,
-                    f"write {asked.text}, or change the declaration Key({definition.key!r}, ...)",
+                    name,
+                    f"write {asked.text}, or change the declaration Key({name!r}, ...)",
                 )
