@@ -123,7 +123,8 @@ class FunctionAgent(Agent):
         if not facts.routes:
             return None
         constants = typing.Literal[tuple(facts.routes)]  # type: ignore[valid-type]
-        return type_of(typing.Union[constants, self.answer.hint] if facts.returns else constants)  # noqa: UP007
+        returned = facts.returns and not facts.always_routes
+        return type_of(typing.Union[constants, self.answer.hint] if returned else constants)  # noqa: UP007
 
     @property
     def wants_input(self) -> bool:

@@ -23,6 +23,7 @@ from enum import Enum
 from itertools import pairwise
 
 from graphflow.contracts.contract import Read, Write
+from graphflow.contracts.definite import sure_writes
 
 _HARMLESS = frozenset(
     {"agent_name", "attempt", "branch", "deps", "emit", "idempotency_key", "invocation_id", "iteration", "iterations"}
@@ -42,6 +43,7 @@ class SourceFacts:
         halts: the body may halt the run.
         routes: constants that it sets its route to, each once.
         any_route: it sets its route to something that cannot be known.
+        always_routes: it sets its route whichever way it ends.
         returns: it returns a value somewhere.
     """
 
@@ -52,6 +54,7 @@ class SourceFacts:
     halts: bool = False
     routes: list[object] = field(default_factory=list)
     any_route: bool = False
+    always_routes: bool = False
     returns: bool = False
 
     def as_reads(self) -> tuple[Read, ...]:
@@ -112,6 +115,8 @@ def facts_in(
     body = _Body(parents, constants, scope, facts)
     for name in sorted(names, key=lambda n: (n.lineno, n.col_offset)):
         body.use(name)
+    if body.routed and isinstance(definition := tree.body[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
+        facts.always_routes = bool(sure_writes(definition.body, {"route": body.routed}))
     return facts, body.written
 
 
@@ -135,6 +140,7 @@ class _Body:
     scope: dict[str, object]
     facts: SourceFacts
     written: dict[str, list[ast.AST]] = field(default_factory=dict)
+    routed: list[ast.AST] = field(default_factory=list)
 
     def use(self, name: ast.Name) -> None:
         """Look at one mention of the context."""
@@ -154,7 +160,9 @@ class _Body:
         elif parent.attr == "route":
             if not isinstance(parent.ctx, ast.Load):
                 assignment = self.parents.get(parent)
-                self._route(assignment.value if isinstance(assignment, (ast.Assign, ast.AnnAssign)) else None)
+                value = assignment.value if isinstance(assignment, (ast.Assign, ast.AnnAssign)) else None
+                self._route(value)
+                self.routed += [assignment] if assignment is not None and not _may_be_none(value) else []
         elif parent.attr not in _HARMLESS:
             self.facts.open[f"it uses `{name.id}.{parent.attr}`"] = None
 
@@ -268,6 +276,12 @@ class _Body:
 
 def _is_none(value: ast.expr | None) -> bool:
     return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _may_be_none(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.IfExp):
+        return _may_be_none(value.body) or _may_be_none(value.orelse)
+    return _is_none(value)
 
 
 def _is_enumeration(value: object) -> bool:
