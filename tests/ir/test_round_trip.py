@@ -24,6 +24,7 @@ from tests.ir.drawn import CONDITIONS, bare, graphs
 from tests.programs.trees import Program, random_tree
 
 SEEDS = st.integers(0, 10**9)
+EXAMPLES = 3 * (settings.default or settings()).max_examples
 
 
 def program(seed: int) -> Graph:
@@ -41,7 +42,7 @@ def test_a_program_is_what_its_text_says(seed: int) -> None:
 
 
 @given(graphs())
-@settings(max_examples=150)
+@settings(max_examples=EXAMPLES)
 def test_a_graph_is_what_its_text_says(graph: Graph) -> None:
     verify(graph)
     printed = print_graph(graph)
@@ -60,7 +61,7 @@ def test_what_is_left_out_of_a_text_stays_out(graph: Graph, state: bool, models:
 
 
 @given(CONDITIONS)
-@settings(max_examples=200)
+@settings(max_examples=EXAMPLES)
 def test_a_condition_is_what_its_text_says(condition: Condition) -> None:
     printed = text(condition, exact=True)
     assert printed.isprintable()
@@ -139,7 +140,7 @@ def assert_says_where(refused: UsageError, *beginnings: str) -> None:
 
 
 @given(mutated(graphs().map(print_graph) | SEEDS.map(lambda seed: print_graph(program(seed)))))
-@settings(max_examples=300)
+@settings(max_examples=EXAMPLES)
 def test_any_text_gives_a_graph_or_says_what_is_wrong(found: str) -> None:
     try:
         graph = parse_graph(found)
@@ -151,7 +152,7 @@ def test_any_text_gives_a_graph_or_says_what_is_wrong(found: str) -> None:
 
 
 @given(mutated(CONDITIONS.map(lambda condition: text(condition, exact=True))) | st.text())
-@settings(max_examples=300)
+@settings(max_examples=EXAMPLES)
 def test_any_text_gives_a_condition_or_says_what_is_wrong(found: str) -> None:
     try:
         condition = parse_condition(found)
