@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 from typing import Literal
 from zlib import crc32
 
@@ -27,15 +28,17 @@ _LABEL = re.compile(r"^(Topic|Tone of the last story|Story|Criticism):[ \n]?", r
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _WEAK = ("really", "very", "quite", "suddenly")
-_DARK = frozenset(
+_DARK_WORDS = (
     "alone ash autumn bitter blood broken burned cold cruel crying dark darkness dead death despair die died dying empty "
     "fear funeral ghost ghosts gloom grave graves grief hopeless hunger lonely loss lost mourning pain plague ruin ruins "
-    "sad shadow shadows sorrow storm tears tomb war wars winter wreck".split()
+    "sad shadow shadows sorrow storm tears tomb war wars winter wreck"
 )
-_BRIGHT = frozenset(
+_BRIGHT_WORDS = (
     "bright cheerful dance danced friend friends garden gift happy hope joy kind laughed laughter light love lucky merry "
-    "morning music play shone sing singing smile smiled song spring summer sun warm wedding wonder".split()
+    "morning music play shone sing singing smile smiled song spring summer sun warm wedding wonder"
 )
+_DARK = frozenset(_DARK_WORDS.split())
+_BRIGHT = frozenset(_BRIGHT_WORDS.split())
 _NAMES = ("Mara", "Tobias", "Ines", "Leopold", "Yusuf")
 _PLACES = (
     "by the harbour",
@@ -104,7 +107,9 @@ def _revise(request: ModelRequest) -> str:
     if "weak words" in advice:
         story = re.sub(rf"\b(?:{'|'.join(_WEAK)}) ", "", story)
     if "a name" in advice:
-        story = story.replace("somebody", f"{_chosen(('a baker', 'a clockmaker', 'a ferryman'), story)} called {name}", 1)
+        story = story.replace(
+            "somebody", f"{_chosen(('a baker', 'a clockmaker', 'a ferryman'), story)} called {name}", 1
+        )
         story = story.replace("somebody", name)
     if "an end" in advice:
         story = f"{story} {_END} it is still told there, whenever two people have time."
@@ -120,7 +125,7 @@ def _mistakes(story: str) -> Iterator[str]:
         if sentence[:1].islower():
             yield f"Begin with a capital letter: {sentence[:40]}..."
         words = _WORD.findall(sentence)
-        for first, second in zip(words, words[1:], strict=False):
+        for first, second in pairwise(words):
             if first.lower() == second.lower():
                 yield f"Write it once: {first} {second}"
             if first.lower() == "a" and second[0].lower() in "aeio":
