@@ -2,9 +2,10 @@
 
 Rows are data (`stages`); `contract_table` lays them out for a width::
 
-    node     runs                      reads         writes       effect
-    extract  model gemini-2.5-flash    message: str  fields: Form -
-             up to 3 attempts, 30 s each
+    node     runs               reads         writes        effect
+    extract  model              message: str  fields: Form  -
+             gemini-2.5-flash
+             up to 3 attempts
 
 Keys are called what their authors call them, also in a sub-flow; those that graphflow keeps for itself are left out.
 Knows the graph only.
@@ -13,18 +14,21 @@ Knows the graph only.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphflow.checker.formats import printable
 from graphflow.contracts.contract import Read
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Branch, Fork, Join, LoopHeader, Node, Task, agent_path
-from graphflow.render.labels import KeyNames, fork_text, guard_text, local_name
+from graphflow.render.labels import KeyNames, group_text, guard_text, local_name
 from graphflow.schema import ANY, Type
 
 _LONGEST_TYPE = 28
 _LONGEST_NAME = 120
+_WIDE, _NARROW = 24, 16
+"""Columns above which paths are broken at `/`, and words about what runs at blanks; the latter if space is short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def _shown(graph: Graph, names: KeyNames) -> Iterator[tuple[Node, tuple[str, ...
             case LoopHeader() if own:
                 yield node, ("loop",)
             case Fork(group=group) if group is not None:
-                text = fork_text(graph, node, names)
+                text = group_text(group, len(graph.out(node.id)))
                 kind = "map" if group.over is not None else graph.regions[node.region].kind
                 yield from [(node, (kind, text))] * (bool(text) or bool(own))
             case Join(collect=collect, exit_key=exit_key) if own:
@@ -132,6 +136,30 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 3]}..."
 
 
+def _broken(text: str, mark: str, width: int) -> list[str]:
+    """Break a text after marks into lines of at most a width, as far as there are marks."""
+    lines: list[str] = []
+    for part in re.findall(f"[^{mark}]*(?:{mark}|$)", text):
+        if lines and len(lines[-1] + part.rstrip()) <= width:
+            lines[-1] += part
+        elif part:
+            lines.append(part)
+    return lines
+
+
+def _cells(stage: Stage, width: int) -> tuple[str, ...]:
+    """Give the texts of a row, with paths and words broken above a width."""
+    node = _broken(stage.node, "/", width)
+    runs = [part.rstrip() for line in stage.runs for part in _broken(line, " ", width)]
+    return (*("\n".join(lines) or "-" for lines in (node, runs, stage.reads, stage.writes)), stage.effect)
+
+
+def _needed(rows: Iterable[Sequence[str]]) -> int:
+    """Count the columns that a table takes in which nothing is broken: the longest lines, and two between each two."""
+    widths = [max(len(line) for cell in column for line in cell.splitlines()) for column in zip(*rows, strict=True)]
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
 def contract_table(graph: Graph, *, width: int = 80, colour: bool = False) -> str:
     """Lay the stage table out.
 
@@ -153,9 +181,10 @@ def contract_table(graph: Graph, *, width: int = 80, colour: bool = False) -> st
         table.box = None
     for title in ("node", "runs", "reads", "writes", "effect"):
         table.add_column(title, overflow="fold", no_wrap=title == "effect")
-    for stage in stages(graph):
-        lists = ("\n".join(lines) or "-" for lines in (stage.runs, stage.reads, stage.writes))
-        cells = (stage.node, *lists, stage.effect)
+    rows = [_cells(stage, _WIDE) for stage in stages(graph)]
+    if _needed(rows) > width:
+        rows = [_cells(stage, _NARROW) for stage in stages(graph)]
+    for cells in rows:
         table.add_row(*(Text(cell) for cell in cells))
     out = io.StringIO()
     Console(file=out, width=width, force_terminal=colour, no_color=not colour, legacy_windows=False).print(table)

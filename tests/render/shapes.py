@@ -255,7 +255,6 @@ def triage() -> Graph:
         flow,
         uses({"message": str}, {"approval": kinds}),
         "ask",
-        timeout=3600.0,
         output="out:approve",
     )
     draft.task(f"{flow}/refund", flow, uses({"out:approve": str}))

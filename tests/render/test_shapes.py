@@ -15,6 +15,7 @@ from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import CALL, Arm, Branch, Fault, Fork, Group, Join, Task
 from graphflow.render import render_graph
 from graphflow.render.elements import Scene, SceneCluster, SceneEdge, SceneNode
+from graphflow.render.labels import guard_text
 from graphflow.render.scene import build_scene
 from graphflow.render.theme import THEMES
 from graphflow.template import parse
@@ -193,10 +194,10 @@ def test_inner_graph() -> None:
 
 
 def test_question() -> None:
-    """A question to a person looks like one, and says how long it waits."""
+    """A question to a person looks like one."""
     scene = build_scene(triage())
     assert node(scene, "triage_approve").kind == "ask"
-    assert words(node(scene, "triage_approve")) == ["approve", "at most 1 h"]
+    assert words(node(scene, "triage_approve")) == ["approve"]
     tree = ET.fromstring(render_graph(triage()))
     asks = [element for element in tree.iter(f"{SVG}g") if element.get("class") == "node ask"]
     assert len([path for path in asks[0] if path.get("class") == "detail"]) == 2
@@ -230,6 +231,23 @@ def test_tried_gate() -> None:
     scene = build_scene(draft.way("ok", "ok#end", "@exit", label="pass").key("@entry", "ok", "k", bool).graph())
     assert words(node(scene, "ok")) == ["ok", "k", "up to 2 attempts"]
     assert {item.id for item in scene.nodes} == {"start", "n_ok", "end"}
+
+
+@pytest.mark.parametrize(
+    ("attempts", "seconds", "text"),
+    [
+        (None, None, ""),
+        (3, None, "up to 3 attempts"),
+        (None, 0.25, "at most 0.25 s"),
+        (None, 60, "at most 1 min"),
+        (None, 90, "at most 90 s"),
+        (None, 7200, "at most 2 h"),
+        (2, 600.0, "up to 2 attempts, 10 min each"),
+    ],
+)
+def test_guard_text(attempts: int | None, seconds: float | None, text: str) -> None:
+    """How something is tried, in words, with the largest unit that is exact."""
+    assert guard_text(None if attempts is None else RetryPolicy(attempts), seconds) == text
 
 
 def test_exit_key() -> None:
