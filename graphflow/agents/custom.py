@@ -20,17 +20,16 @@ from __future__ import annotations
 import inspect
 import sys
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, PrivateAttr, model_validator
 
 from graphflow.agents.base import Agent, Child, _is_ours, _position
 from graphflow.agents.custom_body import CustomBody
-from graphflow.agents.function import Keys, _declared_reads, _maybe, _writes
-from graphflow.agents.options import Options
+from graphflow.agents.function import _declared_reads, _maybe, _writes
 from graphflow.agents.reach import Escalation, escalation_of, keys_written_in, parts_of
 from graphflow.contracts.contract import Contract, Effect, Origin, Write
 from graphflow.contracts.custom import CodeFacts, code_facts
@@ -50,9 +49,33 @@ class _Declaring(ModelMetaclass):
     """Lets subclasses give what they declare as plain class attributes, which pydantic would refuse without annotations."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        annotated = namespace.get("__annotations__", {})
-        taken = {n: namespace.pop(n) for n in DECLARING if n in namespace and n not in annotated}
-        return super().__new__(mcs, name, bases, {**namespace, "__declared__": taken}, **options)
+        annotated = _annotated(namespace)
+        declared = {n: namespace.pop(n) for n in DECLARING if n in namespace and n not in annotated}
+        fields = frozenset(annotated).intersection(DECLARING)
+        marks = {"__declared__": declared, "__refined__": fields}
+        return super().__new__(mcs, name, bases, {**namespace, **marks}, **options)
+
+
+def _annotated(namespace: Mapping[str, Any]) -> Collection[str]:
+    """The names that a class body annotates; Python 3.14 and newer keep a function that knows them."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        annotate = annotationlib.get_annotate_from_class_namespace(namespace)
+        if annotate is not None:
+            return annotationlib.call_annotate_function(annotate, annotationlib.Format.FORWARDREF)
+    names: Collection[str] = namespace.get("__annotations__", {})
+    return names
+
+
+def _declared_by(kind: type) -> dict[str, Any]:
+    """What a class and its bases declare as plain attributes; an annotated field of the same name takes its place."""
+    found: dict[str, Any] = {}
+    for each in reversed(kind.__mro__):
+        for name in vars(each).get("__refined__", ()):
+            found.pop(name, None)
+        found |= vars(each).get("__declared__", {})
+    return found
 
 
 class BaseAgent(Agent, metaclass=_Declaring):
@@ -84,30 +107,10 @@ class BaseAgent(Agent, metaclass=_Declaring):
     halts: bool | None = None
     effect: Effect = "none"
 
-    if TYPE_CHECKING:  # type checkers see what may be given
-
-        def __init__(
-            self,
-            name: str = ...,
-            *,
-            sub_agents: Sequence[Agent] = (),
-            reads: Keys = None,
-            writes: Keys = None,
-            may_write: Keys = None,
-            escalates: bool | None = None,
-            halts: bool | None = None,
-            effect: Effect = "none",
-            **options: Unpack[Options],
-        ) -> None: ...
-
-    else:
-
-        def __init__(self, *args: Any, **fields: Any) -> None:
-            declared = {}
-            for kind in reversed(type(self).__mro__):
-                declared |= vars(kind).get("__declared__", {})
-            super().__init__(*args, **{**declared, **fields})
-            self._origin = _origin_of(self)
+    def __init__(self, name: str | None = None, **fields: Any) -> None:
+        given = {} if name is None else {"name": name}
+        super().__init__(**{**_declared_by(type(self)), **given, **fields})
+        self._origin = _origin_of(self)
 
     _code: CodeFacts = PrivateAttr()
     _contract: Contract = PrivateAttr()
@@ -148,10 +151,10 @@ class BaseAgent(Agent, metaclass=_Declaring):
         own = dict.fromkeys(agent for agent in held if agent in listed or agent not in inside)
         return iter({**own, **listed})
 
-    def made(self, fields: Mapping[str, object]) -> Self:
+    def made(self, fields: Mapping[str, Any]) -> Self:
         """Make an agent of this kind from its fields, whatever its own constructor takes."""
         agent = type(self).__new__(type(self))
-        BaseAgent.__init__(agent, **fields)  # type: ignore[arg-type]  # fields of subclasses
+        BaseAgent.__init__(agent, **fields)
         return agent
 
     def _method(self) -> str:

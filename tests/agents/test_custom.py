@@ -123,8 +123,8 @@ def test_declared_and_inferred() -> None:
     """What is declared, in the class or at the call, takes the place of what the source says."""
 
     class Declared(BaseAgent):
-        reads = ["status?"]
-        may_write = {"note": str}
+        reads = ("status?",)
+        may_write = {"note": str}  # noqa: RUF012 - as users write it
         escalates = False
         effect = "irreversible"
 
@@ -283,8 +283,8 @@ async def test_what_is_wrong_with_a_yield() -> None:
             yield 3
 
     class Undeclared(BaseAgent):
-        reads: Any = []
-        writes: Any = []
+        reads: Any = ()
+        writes: Any = ()
 
         async def run(self, ctx: Any) -> AsyncIterator[Event]:
             yield Event(actions=EventActions(state_delta={"b": 1}))
@@ -325,7 +325,7 @@ async def test_steps_and_journaled_chance() -> None:
         return text.upper()
 
     class Steps(BaseAgent):
-        writes = ["seen"]
+        writes = "seen"
 
         async def run(self, ctx: Any) -> None:
             now, number, identity = await ctx.now(), await ctx.random(), await ctx.uuid()

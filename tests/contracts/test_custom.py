@@ -19,7 +19,7 @@ def test_events_that_are_written_out() -> None:
         async def run(self, ctx):
             yield Event(author="a", actions=EventActions(state_delta={"first": 1, STATUS: 2}))
             if ctx.state["go"]:
-                yield Event(actions=EventActions(state_delta=dict(second=1)))
+                yield Event(actions=EventActions(state_delta=dict(second=1)))  # noqa: C408 - as users may write it
             delta = {"third": 3}
             actions = EventActions(state_delta=delta)
             yield Event(actions=actions)
@@ -52,9 +52,9 @@ def test_requests() -> None:
 
     asks, nothing, later = facts(Asks).facts, facts(AsksNothing).facts, facts(AsksLater).facts
 
-    assert asks.escalates and asks.halts and asks.routes == ["left", "right"]
-    assert not (nothing.escalates or nothing.halts or nothing.open)
-    assert later.escalates and not later.open
+    assert (asks.escalates, asks.halts, asks.routes) == (True, True, ["left", "right"])
+    assert (nothing.escalates, nothing.halts, nothing.open) == (False, False, {})
+    assert (later.escalates, later.open) == (True, {})
 
 
 def test_what_is_made_elsewhere_is_open() -> None:
