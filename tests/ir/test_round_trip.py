@@ -81,6 +81,15 @@ def test_graphs_that_differ_have_different_texts(left: Graph, right: Graph) -> N
     assert same is (left == right) is (bare(replace(left, state=())) == bare(replace(right, state=())))
 
 
+CASES = sorted((Path(__file__).parent.parent / "golden" / "cases").glob("*.txt"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_the_graph_of_every_golden_case_is_read(case: Path) -> None:
+    printed = case.read_text(encoding="utf-8").partition("==== graph\n")[2].partition("\n====")[0].strip("\n") + "\n"
+    assert print_graph(parse_graph(printed)) == printed
+
+
 PIECES = [
     "",
     "\n",
