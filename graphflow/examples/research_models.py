@@ -16,11 +16,12 @@ import re
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from graphflow.examples.labelled import labelled_parts
 from graphflow.examples.research_data import Note, stem, stems, subjects
 from graphflow.models.base import ModelRequest
 from graphflow.models.function import FunctionModel
 
-_LABEL = re.compile(r"^(Question|Gaps|Notes|Not found):[ \n]?", re.MULTILINE)
+_LABELS = ("Question", "Gaps", "Notes", "Not found")
 _PART = re.compile(r"[?!.;,:]|\band\b|\bor\b", re.IGNORECASE)
 _NOTES = TypeAdapter(list[Note])
 
@@ -42,26 +43,26 @@ class Gaps(BaseModel):
 
 
 def _plan(request: ModelRequest) -> Plan:
-    parts = _parts(request.text)
-    gaps = _list(parts.get("Gaps", ""))
+    parts = labelled_parts(request.text, _LABELS)
+    gaps = _list(parts["Gaps"])
     if gaps:
         return Plan(queries=gaps)
-    asked = (" ".join(subjects(part)) for part in _PART.split(parts.get("Question", "")))
+    asked = (" ".join(subjects(part)) for part in _PART.split(parts["Question"]))
     return Plan(queries=list(dict.fromkeys(query for query in asked if query)))
 
 
 def _review(request: ModelRequest) -> Gaps:
-    parts = _parts(request.text)
-    known = stems(" ".join(f"{note.title} {note.text}" for note in _notes(parts.get("Notes", ""))))
-    given_up = {stem(query) for query in _list(parts.get("Not found", ""))}
-    missing = {stem(word): word for word in subjects(parts.get("Question", ""))}
+    parts = labelled_parts(request.text, _LABELS)
+    known = stems(" ".join(f"{note.title} {note.text}" for note in _notes(parts["Notes"])))
+    given_up = {stem(query) for query in _list(parts["Not found"])}
+    missing = {stem(word): word for word in subjects(parts["Question"])}
     return Gaps(subjects=[word for root, word in missing.items() if root not in known | given_up])
 
 
 def _report(request: ModelRequest) -> str:
-    parts = _parts(request.text)
-    notes = _notes(parts.get("Notes", ""))
-    missing = _list(parts.get("Not found", ""))
+    parts = labelled_parts(request.text, _LABELS)
+    notes = _notes(parts["Notes"])
+    missing = _list(parts["Not found"])
     lines = [f"{note.text} [{number}]" for number, note in enumerate(notes, 1)] or ["Nothing was found."]
     if missing:
         lines += ["", f"Not in the library: {', '.join(missing)}."]
@@ -73,13 +74,6 @@ def _report(request: ModelRequest) -> str:
 PLANNER = FunctionModel(_plan, name="planner")
 REVIEWER = FunctionModel(_review, name="reviewer")
 WRITER = FunctionModel(_report, name="report-writer")
-
-
-def _parts(text: str) -> dict[str, str]:
-    """Split a prompt at its labels: label -> what follows it. The last one counts: free text comes first."""
-    found = list(_LABEL.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
-    return {match[1]: text[match.end() : end].strip() for match, end in zip(found, ends, strict=True)}
 
 
 def _list(text: str) -> list[str]:

@@ -135,7 +135,7 @@ class StoryFlow(BaseAgent):
 
 
 custom_flow = Flow(
-    StoryFlow(  # type: ignore[call-arg]  # its fields
+    StoryFlow(
         name="story_flow",
         generator=story_generator.clone({"prompt": "Topic: {topic}\nTone of the last story: {tone?}"}),
         refine=refine.clone(),

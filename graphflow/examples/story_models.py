@@ -19,12 +19,13 @@ from zlib import crc32
 
 from pydantic import BaseModel, ConfigDict
 
+from graphflow.examples.labelled import labelled_parts
 from graphflow.models.base import ModelRequest
 from graphflow.models.function import FunctionModel
 
 Tone = Literal["positive", "neutral", "negative"]
 
-_LABEL = re.compile(r"^(Topic|Tone of the last story|Story|Criticism):[ \n]?", re.MULTILINE)
+_LABELS = ("Topic", "Tone of the last story", "Story", "Criticism")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _WEAK = ("really", "very", "quite", "suddenly")
@@ -74,9 +75,9 @@ class Criticism(BaseModel):
 
 
 def _draft(request: ModelRequest) -> str:
-    parts = _parts(request.text)
-    topic = " ".join(parts.get("Topic", "").split()).rstrip(".!?") or "nothing at all"
-    dark = _count(topic, _DARK) > 0 and parts.get("Tone of the last story") != "negative"
+    parts = labelled_parts(request.text, _LABELS)
+    topic = " ".join(parts["Topic"].split()).rstrip(".!?") or "nothing at all"
+    dark = _count(topic, _DARK) > 0 and parts["Tone of the last story"] != "negative"
     about = f"There was somebody {_chosen(_PLACES, topic)} who could really think of nothing but {topic}."
     asked = (
         f"Every evening the neighbours asked what was so very special about {topic}, and every evening the answer was "
@@ -86,7 +87,7 @@ def _draft(request: ModelRequest) -> str:
 
 
 def _criticise(request: ModelRequest) -> Criticism:
-    found = list(_weaknesses(_parts(request.text).get("Story", "")))
+    found = list(_weaknesses(labelled_parts(request.text, _LABELS)["Story"]))
     return Criticism(verdict="revise" if found else "good", advice="\n".join(found[:2]))
 
 
@@ -101,8 +102,8 @@ def _weaknesses(story: str) -> Iterator[str]:
 
 
 def _revise(request: ModelRequest) -> str:
-    parts = _parts(request.text)
-    story, advice = parts.get("Story", ""), parts.get("Criticism", "")
+    parts = labelled_parts(request.text, _LABELS)
+    story, advice = parts["Story"], parts["Criticism"]
     name = _chosen(_NAMES, story)
     if "weak words" in advice:
         story = re.sub(rf"\b(?:{'|'.join(_WEAK)}) ", "", story)
@@ -117,7 +118,7 @@ def _revise(request: ModelRequest) -> str:
 
 
 def _proofread(request: ModelRequest) -> str:
-    return "\n".join(dict.fromkeys(_mistakes(_parts(request.text).get("Story", "")))) or "Nothing to correct."
+    return "\n".join(dict.fromkeys(_mistakes(labelled_parts(request.text, _LABELS)["Story"]))) or "Nothing to correct."
 
 
 def _mistakes(story: str) -> Iterator[str]:
@@ -133,7 +134,7 @@ def _mistakes(story: str) -> Iterator[str]:
 
 
 def _listen(request: ModelRequest) -> Tone:
-    story = _parts(request.text).get("Story", "")
+    story = labelled_parts(request.text, _LABELS)["Story"]
     dark, bright = _count(story, _DARK), _count(story, _BRIGHT)
     return "negative" if dark > bright else "positive" if bright > dark else "neutral"
 
@@ -143,16 +144,6 @@ CRITIC = FunctionModel(_criticise, name="story-critic")
 REVISER = FunctionModel(_revise, name="story-reviser")
 GRAMMARIAN = FunctionModel(_proofread, name="grammarian")
 LISTENER = FunctionModel(_listen, name="tone-listener")
-
-
-def _parts(text: str) -> dict[str, str]:
-    """Split a prompt at its labels: label -> what follows it. What comes first counts, as later ones may be data."""
-    found = list(_LABEL.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
-    parts: dict[str, str] = {}
-    for match, end in zip(found, ends, strict=True):
-        parts.setdefault(match[1], text[match.end() : end].strip())
-    return parts
 
 
 def _sentences(story: str) -> list[str]:
