@@ -15,7 +15,7 @@ This module knows nothing of graphs or agents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal
 
 EventKind = Literal[
@@ -68,6 +68,7 @@ class Event:
         time: seconds since the run started.
         output: value that the agent gives to its caller.
         route: the way out that the agent chooses; None means none.
+        invocation_id: another name of `run_id`.
     """
 
     kind: EventKind = "progress"
@@ -82,6 +83,11 @@ class Event:
     time: float = 0.0
     output: Any = None
     route: Any = None
+    invocation_id: InitVar[str] = ""
+
+    def __post_init__(self, invocation_id: str) -> None:
+        if invocation_id and not self.run_id:
+            object.__setattr__(self, "run_id", invocation_id)
 
     @property
     def iteration(self) -> int:
@@ -92,3 +98,7 @@ class Event:
     def terminal(self) -> bool:
         """Whether this is the one last event of the run, or of this part of it (`paused`)."""
         return self.kind in TERMINAL
+
+
+# A parameter and a property of one name cannot both stand in the body of a data class.
+Event.invocation_id = property(lambda event: event.run_id)  # type: ignore[attr-defined]

@@ -128,8 +128,8 @@ def test_the_inner_flows_model_is_that_of_its_agents() -> None:
     assert models == {"s/f/in": "inner-model", "s/own": "own-model"}
 
 
-async def run(root: Any, inputs: dict[str, Any], **more: Any) -> Result:
-    return await Flow(root, **more).run(inputs, check="off")
+async def run(root: Any, given: dict[str, Any], **more: Any) -> Result:
+    return await Flow(root, **more).run(given, check="off")
 
 
 @pytest.mark.anyio
