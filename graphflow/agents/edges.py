@@ -13,13 +13,16 @@ knows the graph that edges are lowered to.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from types import CodeType
 from typing import Any, TypeAlias
 
 from graphflow.agents.base import Agent
 from graphflow.agents.function import FunctionAgent
+from graphflow.contracts.contract import Origin
 
 
 class Mark(Enum):
@@ -224,13 +227,20 @@ class _Reader:
             )
         if not callable(given):
             raise TypeError(f"{SHAPE}; got {_shown(given)}")
-        try:
-            return self.made.setdefault(given, self.made.get(given) or FunctionAgent(func=given))
-        except TypeError as error:
-            if "unhashable" not in str(error):
-                raise
-        identity = ("unhashable", id(given))
-        return self.made.setdefault(identity, self.made.get(identity) or FunctionAgent(func=given))
+        function: object = given
+        identity = function if isinstance(function, Hashable) else id(function)
+        if identity not in self.made:
+            self.made[identity] = _agent_of(given)
+        return self.made[identity]
+
+
+def _agent_of(func: Callable[..., Any]) -> FunctionAgent:
+    """Make an agent of a function; it is said to be made where the function is, not where all functions are listed."""
+    made = FunctionAgent(func=func)
+    code = getattr(inspect.unwrap(func), "__code__", None)
+    if isinstance(code, CodeType):
+        made._origin = Origin(code.co_filename, code.co_firstlineno)  # noqa: SLF001 - there is no other way to say it
+    return made
 
 
 def _connect(chain: Sequence[Any], names: Mapping[str, Point], edges: Edges) -> None:

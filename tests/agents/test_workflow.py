@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
@@ -498,6 +499,36 @@ def test_the_same_function_is_the_same_node_and_children_are_in_canonical_order(
     assert [child.name for child in workflow.children()] == ["a", "b", "c", "d", "e"]
     assert all(child.parent_agent is workflow for child in workflow.children())
     assert workflow.find_agent("c") in workflow.children()
+
+
+def test_a_function_is_made_where_it_is_written() -> None:
+    """Findings about one of many functions lead to it, not to the list of edges."""
+
+    def alone() -> None: ...
+
+    (child,) = Workflow("w", [(START, alone)]).children()
+
+    assert child.origin is not None
+    assert (child.origin.file, child.origin.line) == (__file__, alone.__code__.co_firstlineno)
+
+
+def test_callables_are_the_same_node_where_they_are_equal() -> None:
+    """Methods are made anew each time they are looked up; objects that cannot be hashed are told apart by identity."""
+
+    class Desk:
+        def open(self) -> None: ...
+
+    @dataclass
+    class Tidy:
+        """Equal to others of its kind, so it cannot be hashed."""
+
+        def __call__(self) -> None: ...
+
+    desk, tidy = Desk(), Tidy()
+    workflow = Workflow("w", [(START, desk.open, tidy), (desk.open, Tidy(), a), (tidy, b)])
+
+    assert [child.name for child in workflow.children()] == ["open", "Tidy", "Tidy", "a", "b"]
+    assert "w/open#out -> w/Tidy#2" in edges_of(graph_of(workflow))
 
 
 def test_a_clone_has_one_copy_of_each_node() -> None:
