@@ -227,7 +227,7 @@ class _Reader:
             )
         if not callable(given):
             raise TypeError(f"{SHAPE}; got {_shown(given)}")
-        function: object = given
+        function: Any = given
         identity = function if isinstance(function, Hashable) else id(function)
         if identity not in self.made:
             self.made[identity] = _agent_of(given)
