@@ -25,7 +25,7 @@ from graphflow import (
     agent,
     key,
 )
-from graphflow.agents import Agent
+from graphflow.agents.base import Agent
 from graphflow.ir.graph import Graph, verify
 from graphflow.ir.nodes import Branch, Fault, Join, Task
 from graphflow.ir.text import print_graph
