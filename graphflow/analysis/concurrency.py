@@ -37,25 +37,22 @@ class Concurrency:
         self._bit = {vertex: 1 << index for vertex, index in unrolled.position.items()}
 
     @cached_property
-    def _before(self) -> Mapping[str, int]:
-        """Vertex -> bits of all vertices before it."""
-        found: dict[str, int] = dict.fromkeys(self._unrolled.order, 0)
-        for vertex in self._unrolled.order:
-            passed = found[vertex] | self._bit[vertex]
-            for target in self._unrolled.follows[vertex]:
-                found[target] |= passed
-        return found
-
-    @cached_property
     def _after(self) -> Mapping[str, int]:
         """Vertex -> bits of all vertices after it."""
         found: dict[str, int] = {}
         for vertex in reversed(self._unrolled.order):
             mask = 0
-            for target in self._unrolled.follows[vertex]:
+            for target in self._unrolled.steps[vertex]:
                 mask |= found[target] | self._bit[target]
             found[vertex] = mask
-        return found
+        later = dict(found)
+        for vertex, targets in self._unrolled.follows.items():
+            for target in targets:
+                later[vertex] |= found[target] | self._bit[target]
+        return later
+
+    def _ordered(self, left: str, right: str) -> bool:
+        return bool(self._after[left] & self._bit[right] or self._after[right] & self._bit[left])
 
     @cached_property
     def _forks(self) -> dict[str, Branches]:
@@ -101,11 +98,7 @@ class Concurrency:
 
     def concurrent(self, left: str, right: str) -> bool:
         """Say whether two nodes may run at the same time."""
-        return bool(self.beside(left) & self._bit[right])
-
-    def beside(self, node_id: str) -> int:
-        """Give the bits of the nodes that may run while a node runs."""
-        return self._apart[node_id] & ~self._before[node_id] & ~self._after[node_id]
+        return self.forked(left, right) and not self._ordered(left, right)
 
     def bits(self, node_ids: Iterable[str]) -> int:
         """Give the bits of these nodes."""
@@ -118,9 +111,9 @@ class Concurrency:
         """Say whether some fork has paths to both that have no node in common, be they in order or not."""
         return bool(self._apart[left] & self._bit[right])
 
-    def precedes(self, first: str, second: str) -> bool:
-        """Say whether a node is before another within the iterations that both are in."""
-        return bool(self._before[second] & self._bit[first])
+    def perhaps_beside(self, node_id: str) -> int:
+        """Give the bits of nodes that hold all which may run beside a node, and some that run before it."""
+        return self._apart[node_id] & ~self._after[node_id]
 
     def meeting(self, left: str, right: str) -> str | None:
         """Name the innermost fork that two concurrent nodes come from, None if they are not concurrent."""

@@ -201,12 +201,12 @@ class Facts:
 
     def beside(self, node_id: str, key: str) -> Sequence[Definition]:
         """Give the writes of `key` that may happen while the node runs and are not a map instance's own."""
-        around = self.maps_around[node_id]
+        around, merged = self.maps_around[node_id], self.effects.merged
         return [
             definition
             for definition in self.writers(key)
             if self.concurrency.concurrent(node_id, definition.node)
-            and self.maps_around[definition.node] == around[: len(self.maps_around[definition.node])]
+            and (key in merged or self.maps_around[definition.node] == around[: len(self.maps_around[definition.node])])
         ]
 
     @cached_property

@@ -54,7 +54,7 @@ def _pairs(effects: Effects, concurrency: Concurrency) -> Iterator[tuple[Definit
     for definitions in by_key.values():
         writers = concurrency.bits(definition.node for definition in definitions)
         for index, left in enumerate(definitions):
-            if concurrency.beside(left.node) & writers:
+            if concurrency.perhaps_beside(left.node) & writers:
                 for right in definitions[index + 1 :]:
                     if concurrency.concurrent(left.node, right.node):
                         yield left, right

@@ -2,8 +2,8 @@
 
 Forward edges only. A header that can end its loop by itself is split in two: the node, where an iteration begins, and its
 end, fed by the back edges, where the loop is left; so the body runs at least once. The code of a custom agent is split in
-the same way around its children. Other back edges are dropped: what goes round is before what runs after the loop all the
-same, which `follows` holds besides::
+the same way around its children. Other back edges are dropped. What surely goes round is before all that runs after the loop
+all the same; a node that may also be the last of its iteration is not: `follows` holds the former besides::
 
     unrolled.steps["l#header"]       # ["l/writer"]
     unrolled.steps["~l#header"]      # ["l#exit"]
@@ -110,17 +110,17 @@ class Unrolled:
 
     @cached_property
     def order(self) -> Sequence[str]:
-        """The vertices, each after those before it in any sense."""
-        missing = dict.fromkeys(self.follows, 0)
-        for targets in self.follows.values():
+        """The vertices, each after those that lead to it."""
+        missing = dict.fromkeys(self.steps, 0)
+        for targets in self.steps.values():
             for target in targets:
                 missing[target] += 1
-        ready = [vertex for vertex in reversed(list(self.follows)) if not missing[vertex]]
+        ready = [vertex for vertex in reversed(list(self.steps)) if not missing[vertex]]
         found = []
         while ready:
             vertex = ready.pop()
             found.append(vertex)
-            for target in self.follows[vertex]:
+            for target in self.steps[vertex]:
                 missing[target] -= 1
                 if not missing[target]:
                     ready.append(target)
@@ -133,15 +133,15 @@ class Unrolled:
 
     @cached_property
     def follows(self) -> Mapping[str, Sequence[str]]:
-        """Vertex -> vertices that come after it: its steps, and after what surely goes round all that leaves the loop."""
-        found: dict[str, list[str]] = {vertex: list(targets) for vertex, targets in self.steps.items()}
+        """Node that surely goes round a loop whenever it runs -> the vertices where the loop is left, some iterations later."""
+        found: dict[str, list[str]] = {}
         for header, loop in self.loops.items():
             if header in self.split:
                 continue
             goals = (self.goal(edge) for edge in loop.leaving)
             ends = list(dict.fromkeys(goal for goal in goals if goal is not None))
             for member in self._going_round(loop):
-                found[member].extend(target for target in ends if target not in found[member])
+                found.setdefault(member, []).extend(ends)
         return found
 
     def _going_round(self, loop: Loop) -> Sequence[str]:
