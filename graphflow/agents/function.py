@@ -271,10 +271,15 @@ class FunctionBody:
         ctx.output = returned
         delta = dict(ctx.state.delta)
         if self.single is not None:
-            if self.single not in delta or returned is not None:
+            owed = self.single not in delta and ctx.actions.halt is None
+            if owed or returned is not None:
                 delta[self.single] = returned
             return delta
-        if not self.contract.writes or (returned is None and delta) or (returned is None and not self._sure):
+        if (
+            not self.contract.writes
+            or (returned is None and (delta or ctx.actions.halt is not None))
+            or (returned is None and not self._sure)
+        ):
             return delta
         if not isinstance(returned, Mapping):
             keys = ", ".join(f"`{write.key}`" for write in self.contract.writes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphflow.flow.pausing import pending_of
+from graphflow.ir.names import is_reserved
 from graphflow.ir.nodes import Interface
 from graphflow.runtime import pauses
 from graphflow.runtime.result import Halt, Result, usage_of
@@ -19,7 +20,8 @@ def result_of(driver: Driver, interface: Interface) -> Result:
     machine = driver.machine
     state = machine.root.plain()
     declared = interface.outputs
-    outputs = state if declared is None else {name: state[name] for name, *_ in declared if name in state}
+    own = {key: value for key, value in state.items() if not is_reserved(key)}
+    outputs = own if declared is None else {name: state[name] for name, *_ in declared if name in state}
     halt = machine.halt
     status = machine.status or "cancelled"
     return Result(

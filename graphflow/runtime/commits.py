@@ -47,6 +47,12 @@ def _checked(node: PlanNode, key: str, value: object) -> object:
             node=node.id,
             key=key,
         )
+    if key in node.keys.given:
+        raise ContractViolation(
+            f"`{node.id}` writes `{key}`, which the map around it gives to each instance; write another key",
+            node=node.id,
+            key=key,
+        )
     spec = node.keys.writes.get(key)
     try:
         if spec is None:

@@ -177,7 +177,7 @@ class Machine:
             groups.check_gone(self, frame)
             return
         escalated = event.escalate and any(out.label in ESCALATIONS for out in node.outs)
-        quiet = escalated and not node.node.contract.answers_when_escalating
+        quiet = event.halt is not None or (escalated and not node.node.contract.answers_when_escalating)
         try:
             delta = checked_delta(node, event.delta, quiet=quiet, written=task.written)
             fresh = node.node.fresh if isinstance(node.node, Task) else None

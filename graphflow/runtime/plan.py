@@ -12,8 +12,8 @@ Pure: no clock, no I/O.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from graphflow.conditions import Condition, compile_condition
 from graphflow.errors import ContractViolation
@@ -67,6 +67,7 @@ class NodeKeys:
         allowed: keys that it may write, None for an open contract.
         readable: keys that it may read, None for an open contract.
         writes: key -> how a write of it is checked.
+        given: keys that a map around it gives to each instance; nobody writes them.
     """
 
     sure: frozenset[str] = frozenset()
@@ -74,6 +75,7 @@ class NodeKeys:
     allowed: frozenset[str] | None = None
     readable: frozenset[str] | None = None
     writes: Mapping[str, KeySpec] = field(default_factory=dict)
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -165,6 +167,8 @@ def compile_plan(graph: Graph) -> Plan:
         node.arity = arity[node.index]
         node.parts = _parts(graph, node.node, alive)
         node.calls = node.index in scopes.by_header and isinstance(node.node, Task)
+    for header in scopes.by_header:
+        _give(nodes, nodes[header].node, scopes.inside[header])
     by_edge = {out.edge: out for way in outs for out in way}
     return Plan(
         graph,
@@ -209,6 +213,17 @@ def refuse(graph: Graph) -> None:
                 f"`{agent_path(node.id)}` is tried again when it fails, but `{inside[0]}` in it has an effect that cannot be "
                 f"taken back; give retry= to the stages that may be repeated"
             )
+
+
+def _give(nodes: Sequence[PlanNode], header: Node, inside: frozenset[int]) -> None:
+    """Note which keys a map gives to what is inside of it."""
+    if not isinstance(header, Fork) or header.group is None or header.group.over is None:
+        return
+    over = header.group.over
+    given = {over.item} | ({over.index} if over.index is not None else set())
+    for index in inside:
+        keys = nodes[index].keys
+        nodes[index].keys = replace(keys, given=keys.given | given)
 
 
 def _begins(node: Node) -> bool:

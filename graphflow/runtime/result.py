@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from graphflow.context import Context
 from graphflow.events import Event, EventActions
+from graphflow.ir.names import is_glue
 from graphflow.models.base import ModelReply, Usage
 from graphflow.runtime.journal import (
     Answered,
@@ -156,7 +157,7 @@ def _spans(journal: Journal) -> Iterator[Span]:
     done: list[Span] = []
     for record, time in zip(journal.records, journal.times, strict=True):
         match record:
-            case TaskStarted(node=node, turns=turns):
+            case TaskStarted(node=node, turns=turns) if not is_glue(node):
                 open_[node, turns] = time
             case TaskCommitted(node=node, turns=turns) if (node, turns) in open_ and not record.partial:
                 done.append(Span(node, turns, open_.pop((node, turns)), time, "completed"))
@@ -172,13 +173,15 @@ def _spans(journal: Journal) -> Iterator[Span]:
 def events_of(run_id: str, record: Record, time: float) -> Iterator[Event]:
     """Say what a subscriber is told about a record: one event, or none."""
     match record:
+        case TaskCommitted(node=node) if is_glue(node) or node.endswith("#fork"):
+            return  # values handed over, and what an instance of a map is given
+        case TaskStarted(node=node) if is_glue(node):
+            return
         case RunStarted():
             yield Event("run_started", run_id, data={"inputs": dict(record.inputs)}, time=time)
         case TaskStarted(node=node, turns=turns, attempt=attempt):
             yield _at("task_started", run_id, node, turns, time, attempt=attempt)
         case TaskCommitted(node=node, turns=turns):
-            if _is_glue(record):
-                return
             delta = {key: v.value if isinstance(v, Overwrite) else v for key, v in record.delta.items()}
             actions = EventActions(delta, record.escalate)
             yield _at("task_committed", run_id, node, turns, time, actions=actions, branch=record.scope)
@@ -206,11 +209,6 @@ def events_of(run_id: str, record: Record, time: float) -> Iterator[Event]:
             yield _at("progress", run_id, node, turns, time, data=answer)
         case Choice() | Step() | Cancelled() | TimerSet() | TimerFired():
             return
-
-
-def _is_glue(record: TaskCommitted) -> bool:
-    """Whether a record is about the start of an instance of a map, which is no task of the user's."""
-    return record.node.endswith("#fork")
 
 
 def _at(kind: Any, run_id: str, node: str, turns: tuple[int, ...], time: float, **more: Any) -> Event:
