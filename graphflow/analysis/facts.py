@@ -87,6 +87,14 @@ class Facts:
                     found[id_] = (*found[id_], span)
         return found
 
+    def kept_in(self, definition: Definition) -> tuple[Span, ...]:
+        """Give the maps whose instances keep a write to themselves, outermost first; updates of merged keys go on."""
+        if definition.key in self.effects.merged:
+            return ()
+        own = self.flow.spans.get(definition.node)
+        around = self.maps_around[definition.node]
+        return (*around, own) if own is not None and own.maps else around
+
     @cached_property
     def free_form(self) -> frozenset[str]:
         """Paths of the free-form graphs."""
@@ -201,12 +209,12 @@ class Facts:
 
     def beside(self, node_id: str, key: str) -> Sequence[Definition]:
         """Give the writes of `key` that may happen while the node runs and are not a map instance's own."""
-        around, merged = self.maps_around[node_id], self.effects.merged
+        around = self.maps_around[node_id]
         return [
             definition
             for definition in self.writers(key)
             if self.concurrency.concurrent(node_id, definition.node)
-            and (key in merged or self.maps_around[definition.node] == around[: len(self.maps_around[definition.node])])
+            and (kept := self.kept_in(definition)) == around[: len(kept)]
         ]
 
     @cached_property
@@ -280,7 +288,7 @@ class Facts:
     @cached_property
     def races(self) -> Mapping[tuple[str, str], Sequence[Definition]]:
         """(fork, key) -> the writes of a key without merge that may happen at the same time after it."""
-        return find_races(self.graph, self.effects, self.concurrency, self.maps_around)
+        return find_races(self.graph, self.effects, self.concurrency, self.kept_in)
 
     @cached_property
     def raced(self) -> set[str]:

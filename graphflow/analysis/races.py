@@ -8,7 +8,7 @@ instance keeps what it writes, and of a region that ends at the first success on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from graphflow.analysis.concurrency import Concurrency
 from graphflow.analysis.effects import Definition, Effects, is_reserved
@@ -18,7 +18,7 @@ from graphflow.ir.nodes import Fork
 
 
 def find_races(
-    graph: Graph, effects: Effects, concurrency: Concurrency, maps: Mapping[str, tuple[Span, ...]]
+    graph: Graph, effects: Effects, concurrency: Concurrency, kept_in: Callable[[Definition], tuple[Span, ...]]
 ) -> Mapping[tuple[str, str], Sequence[Definition]]:
     """Find the races of a graph.
 
@@ -26,14 +26,14 @@ def find_races(
         graph: the program.
         effects: its definitions.
         concurrency: which nodes run side by side.
-        maps: node id -> the maps in whose instances it is.
+        kept_in: gives the maps whose instances keep a write to themselves.
 
     Returns:
         (fork, key) -> one write for each branch of the fork that takes part, in canonical order.
     """
     found: dict[tuple[str, str], dict[str, Definition]] = {}
     for left, right in _pairs(effects, concurrency):
-        if maps[left.node] != maps[right.node]:
+        if kept_in(left) != kept_in(right):
             continue
         fork = concurrency.meeting(left.node, right.node)
         if fork is None or _only_first(graph, fork):

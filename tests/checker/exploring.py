@@ -33,8 +33,12 @@ class Seq(NamedTuple):
 
 
 class Par(NamedTuple):
+    """`need`: the first so many successes count; `collect`: any but all may fail."""
+
     name: str
     items: tuple[Tree, ...]
+    need: int | None = None
+    collect: bool = False
 
 
 class Cond(NamedTuple):
@@ -63,7 +67,23 @@ class Gate(NamedTuple):
     reads: tuple[str, ...] = ()
 
 
-Tree = Task | Seq | Par | Cond | Loop | Gate
+class Map(NamedTuple):
+    """Runs `body` for each element of `over`; `lists` are pairs (key of an instance, key that is given the list)."""
+
+    name: str
+    over: str
+    body: Tree
+    lists: tuple[tuple[str, str], ...]
+
+
+class Tried(NamedTuple):
+    """`body` may fail: then nothing of it remains, and `handler` runs instead, or keys are written."""
+
+    body: Task | Seq | Loop
+    handler: Task | tuple[str, ...]
+
+
+Tree = Map | Tried | Task | Seq | Par | Cond | Loop | Gate
 
 
 class Origin(NamedTuple):
@@ -97,10 +117,15 @@ class Explorer:
         self.writers: dict[str, set[str]] = {}
         self.parallels: set[str] = set()
         self.loops: set[str] = set()
+        self.maps: set[str] = set()
 
     def run(self, tree: Tree, place: str, states: Iterable[State]) -> set[Outcome]:
-        path = f"{place}/{tree.name}" if place else tree.name
         done: set[Outcome] = set()
+        if isinstance(tree, Tried):
+            for state in states:
+                done |= self._tried(tree, place, state)
+            return done
+        path = f"{place}/{tree.name}" if place else tree.name
         for state in states:
             done |= getattr(self, f"_{type(tree).__name__.lower()}")(tree, path, state)
         return done
@@ -139,7 +164,9 @@ class Explorer:
         branches = [self.run(item, path, {state}) for item in par.items]
         fork = dict(state)
         done = set()
-        for ways in product(*branches):
+        sizes = {par.need} if par.need else range(1, len(branches) + 1) if par.collect else {len(branches)}
+        chosen = (some for size in sizes for some in combinations(branches, size))
+        for ways in (ways for some in chosen for ways in product(*some)):
             joined = dict(fork)
             changed: set[str] = set()
             for after, _ in ways:
@@ -154,6 +181,44 @@ class Explorer:
                 changed |= delta.keys()
             done.add((frozenset(joined.items()), any(escalated for _, escalated in ways)))
         return done
+
+    def _map(self, each: Map, path: str, state: State) -> set[Outcome]:
+        self.maps.add(path)
+        state = self._read(path, (each.over,), state)
+        outcomes = self.run(each.body, path, {self._write(path, ("item",), state)})
+        for after, escalated in outcomes:
+            if not escalated:
+                self._read(path, [inner for inner, _ in each.lists], after)
+        outer = tuple(outer for _, outer in each.lists)
+        for key in outer:
+            self.writers.setdefault(key, set()).add(path)
+        instances = {(self._leaving(dict(state), dict(after)), escalated) for after, escalated in outcomes}
+        updated = {(state, False)} | instances
+        updated |= {
+            (self._leaving(dict(first), dict(second)), one or other)
+            for first, one in instances for second, other in instances
+        }  # fmt: skip
+        done = {(self._write(path, outer, after), escalated) for after, escalated in updated}
+        return done | {(after, True) for after, escalated in updated if escalated}
+
+    def _leaving(self, before: dict[str, Value], after: dict[str, Value]) -> State:
+        """Of an instance only updates of merged keys go on."""
+        updates = {key: before.get(key, frozenset()) | after[key] for key in self.merged if key in after}
+        return frozenset((before | updates).items())
+
+    def _tried(self, tried: Tried, place: str, state: State) -> set[Outcome]:
+        done = self.run(tried.body, place, {state})
+        if isinstance(tried.body, Task):
+            proved = dict(state)
+            for key in tried.body.reads:
+                proved.setdefault(key, frozenset())
+            state = frozenset(proved.items())
+        if isinstance(tried.handler, Task):
+            return done | self.run(tried.handler, place, {state})
+        path = f"{place}/{tried.body.name}" if place else tried.body.name
+        for key in tried.handler:
+            self.writers.setdefault(key, set()).add(path)
+        return done | {(self._write(path, tried.handler, state), False)}
 
     def _loop(self, loop: Loop, path: str, state: State) -> set[Outcome]:
         self.loops.add(path)
@@ -240,7 +305,10 @@ def explore(
 def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterator[str]:
     path, key = place
     origins = {origin for value in seen.values for origin in value}
-    beside = [writer for writer in explorer.writers.get(key, ()) if _meeting(explorer, path, writer)]
+    beside = [
+        writer for writer in explorer.writers.get(key, ())
+        if _meeting(explorer, path, writer) and (key in explorer.merged or not _kept(explorer, path, writer))
+    ]  # fmt: skip
     if seen.required and not origins:
         yield "GF302" if beside else "GF201"
         return
@@ -250,6 +318,13 @@ def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterat
     regions = [_meeting(explorer, path, writer) for writer in beside]
     if beside and not (sure and all(_in_branch(origin, path, region) for origin in origins for region in regions)):
         yield "GF302"
+
+
+def _kept(explorer: Explorer, reader: str, writer: str) -> bool:
+    """Whether a write stays in the instance of a map that the reader is not in."""
+    return any(f"{writer}/".startswith(f"{each}/") and writer != each for each in explorer.maps) and not any(
+        f"{writer}/".startswith(f"{each}/") and f"{reader}/".startswith(f"{each}/") for each in explorer.maps
+    )
 
 
 def _came_round(origin: Origin, reader: str) -> bool:

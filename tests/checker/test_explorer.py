@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphflow import ConditionalAgent, Flow, FunctionAgent, Key, LoopAgent, Merge, ParallelAgent, SequentialAgent
+from graphflow import (
+    ConditionalAgent,
+    Flow,
+    FunctionAgent,
+    Key,
+    LoopAgent,
+    MapAgent,
+    Merge,
+    ParallelAgent,
+    SequentialAgent,
+)
 from graphflow import Gate as GateAgent
 from graphflow.agents import Agent
-from tests.checker.exploring import Cond, Expected, Gate, Loop, Par, Seq, Task, Tree, explore
+from tests.checker.exploring import Cond, Expected, Gate, Loop, Map, Par, Seq, Task, Tree, Tried, explore
 
 KEYS = ("a", "b", "m")
+KINDS = ["task"] * 3 + ["seq", "seq", "par", "par", "cond", "loop", "gate", "map", "tried"]
+POLICIES = [(None, False)] * 3 + [(1, False), (2, False), (None, True)]
 MERGED = frozenset({"m"})
 
 
@@ -63,8 +75,14 @@ def agent_of(tree: Tree) -> Agent:
             )  # fmt: skip
         case Seq(name, items):
             return SequentialAgent(name, [agent_of(item) for item in items])
-        case Par(name, items):
-            return ParallelAgent(name, [agent_of(item) for item in items])
+        case Par(name, items, need, collect):
+            failures: Any = "collect" if collect else "fail"
+            return ParallelAgent(name, [agent_of(item) for item in items], join=need, on_error=failures)
+        case Map(name, over, body, lists):
+            return MapAgent(name, over=over, agent=agent_of(body), collect=dict(lists))
+        case Tried(body, handler):
+            instead = agent_of(handler) if isinstance(handler, Task) else {key: [] for key in handler}
+            return agent_of(body).clone({"on_error": instead})
         case Cond(name, then, otherwise, reads):
             arms = [agent_of(arm) if arm is not None else None for arm in (then, otherwise)]
             return ConditionalAgent(name, when=condition(*reads), then=arms[0], otherwise=arms[1])
@@ -87,11 +105,27 @@ def programs(draw: st.DrawFn) -> Program:
 
     def tree(depth: int, in_loop: bool) -> Tree:
         name = f"n{next(numbers)}"
-        kind = draw(st.sampled_from(["task"] * 3 + ["seq", "seq", "par", "cond", "loop", "gate"])) if depth else "task"
+        kind = draw(st.sampled_from(KINDS)) if depth else "task"
         match kind:
             case "seq" | "par":
                 items = tuple(tree(depth - 1, in_loop) for _ in range(draw(st.integers(2, 3))))
-                return Seq(name, items) if kind == "seq" else Par(name, items)
+                if kind == "seq":
+                    return Seq(name, items)
+                need, collect = draw(st.sampled_from(POLICIES))
+                return Par(name, items, need, collect)
+            case "map":
+                over, *rest = draw(st.permutations(KEYS))
+                lists = tuple((inner, draw(st.sampled_from(("a", "b")))) for inner in rest[: draw(st.integers(0, 1))])
+                return Map(name, over, tree(depth - 1, in_loop), lists)
+            case "tried":
+                body = draw(st.sampled_from(["task", "seq", "loop"]))
+                tried = tree(0, in_loop) if body == "task" else Seq(name, (tree(depth - 1, in_loop), tree(0, in_loop)))
+                if body == "loop":
+                    tried = Loop(name, (tree(depth - 1, True),), 2, draw(st.booleans()))
+                assert isinstance(tried, (Task, Seq, Loop))
+                handler = tree(0, in_loop) if draw(st.booleans()) else draw(some_keys)
+                assert isinstance(handler, (Task, tuple))
+                return Tried(tried, handler)
             case "cond":
                 other = tree(depth - 1, in_loop) if draw(st.booleans()) else None
                 return Cond(name, tree(depth - 1, in_loop), other, draw(some_keys)[:1])

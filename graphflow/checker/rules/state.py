@@ -18,18 +18,30 @@ from graphflow.ir.nodes import Exit, Join, agent_path
 SHARED_PREFIXES = ("user:", "app:")
 
 
-def required_reads(facts: Facts) -> Iterator[Use]:
-    """Yield the reads that need a value and that no open contract may have given one; one for each node and key."""
+def faulty_reads(facts: Facts, code: str) -> Iterator[Use]:
+    """Yield the reads about which the rule with this code speaks: of each key of each agent the first that is faulty."""
     seen: set[tuple[str, str]] = set()
     for use in facts.uses:
-        place = (use.node.id, use.read.key)
-        if isinstance(use.node, Exit) or use.read.optional or place in seen or facts.unreachable(use.node.id):
+        place = (agent_path(use.node.id), use.read.key)
+        if isinstance(use.node, Exit) or use.read.optional or facts.reserved(use.read.key) or place in seen:
             continue
-        if facts.reserved(use.read.key):
-            continue
-        seen.add(place)
-        if not facts.unknown(*place):
+        found = _verdict(facts, use.node.id, use.read.key)
+        if found:
+            seen.add(place)
+        if found == code:
             yield use
+
+
+def _verdict(facts: Facts, node: str, key: str) -> str:
+    """Name the rule that speaks about a required read, "" if none does; where an open contract may have written it, none."""
+    if facts.unreachable(node) or facts.unknown(node, key):
+        return ""
+    reaching = facts.reaching(node, key)
+    if not reaching:
+        return "" if facts.beside(node, key) else UndefinedRead.code
+    if facts.surely(node, key):
+        return ""
+    return FirstIterationRead.code if facts.comes_round(node, reaching) else MaybeUndefinedRead.code
 
 
 def written_at(facts: Facts, definitions: Sequence[Definition]) -> tuple[Related, ...]:
@@ -90,11 +102,8 @@ flow = Flow(SequentialAgent("s", [
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in required_reads(facts):
-            node, key = use.node.id, use.read.key
-            if facts.reaching(node, key) or facts.beside(node, key):
-                continue
-            yield self._finding(facts, node, key)
+        for use in faulty_reads(facts, self.code):
+            yield self._finding(facts, use.node.id, use.read.key)
 
     def _finding(self, facts: Facts, node: str, key: str) -> Finding:
         elsewhere = [d for d in facts.writers(key) if d.node != node]
@@ -130,6 +139,8 @@ flow = Flow(SequentialAgent("s", [
         """Say why a write does not arrive: it stays in an instance of a map, or runs elsewhere."""
         name, path = facts.local(writer.key), agent_path(writer.node)
         span = next((s for s in facts.maps_around[writer.node] if s not in facts.maps_around[node]), None)
+        if span is None and agent_path(writer.node) == agent_path(node):
+            return f"`{path}` itself writes `{name}`, but not before it reads it"
         if span is None:
             return f"`{name}` is written by `{path}`, which does not run before `{agent_path(node)}`"
         return f"`{name}` is written by `{path}` in instances of `{agent_path(span.fork)}`: add it to its `collect`"
@@ -182,11 +193,9 @@ flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), in
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in required_reads(facts):
+        for use in faulty_reads(facts, self.code):
             node, key = use.node.id, use.read.key
             reaching = facts.reaching(node, key)
-            if not reaching or facts.surely(node, key) or facts.comes_round(node, reaching):
-                continue
             optional_input = all(d.node.startswith("@") for d in reaching)
             name = facts.local(key)
             message = f"`{agent_path(node)}` reads `{name}`, which some path to it does not write"
@@ -254,11 +263,9 @@ flow = Flow(LoopAgent("l", [w, c], max_iterations=2))
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in required_reads(facts):
+        for use in faulty_reads(facts, self.code):
             node, key = use.node.id, use.read.key
             reaching = facts.reaching(node, key)
-            if not reaching or facts.surely(node, key) or not facts.comes_round(node, reaching):
-                continue
             writers, name = ", ".join(f"`{agent_path(d.node)}`" for d in reaching), facts.local(key)
             yield Finding(
                 node,
