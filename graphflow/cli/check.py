@@ -5,9 +5,8 @@ Exit code 0: nothing at or above `--fail-on`; 1: something; 2: something could n
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ import click
 
 from graphflow.checker.diagnostics import RANK
 from graphflow.checker.engine import Settings
-from graphflow.checker.formats import FORMATS, Checked, lines_of
+from graphflow.checker.formats import ENDINGS, FORMATS, Checked, Layout, format_of, lines_of
 from graphflow.cli.checking import check_targets
 from graphflow.cli.config import SEVERITIES, Config, find_config
-from graphflow.cli.options import DEFAULT_WIDTH, debug_option, in_debug, layout
+from graphflow.cli.options import DEFAULT_WIDTH, debug_option, in_debug, layout, version
 from graphflow.errors import UsageError
 
 
@@ -33,16 +32,16 @@ class _Asked:
     fail_on: str | None
     strict: bool
     show: str | None
-    output: Path | None
+    output: tuple[str, ...]
     time_limit: float | None
 
 
 @click.command(
-    epilog="Examples: `graphflow check shop/refunds.py`, `graphflow check shop.refunds:flow --format json`.\n\n"
+    epilog="Examples: `graphflow check shop/refunds.py`, `graphflow check --format github -o report.sarif`.\n\n"
     "Exit code: 0 nothing found, 1 something at or above --fail-on, 2 something could not be checked."
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option("--format", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="How to report.")
+@click.option("--format", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="How to print.")
 @click.option("--select", multiple=True, metavar="CODES", help="Report these codes only (`GF3` means all of GF3xx).")
 @click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these codes.")
 @click.option(
@@ -50,7 +49,13 @@ class _Asked:
 )
 @click.option("--strict", is_flag=True, help="The same as --fail-on warning.")
 @click.option("--show", type=click.Choice(["info"]), help="Show notes too.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to a file.")
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    metavar="FILE",
+    help="Write a report to a file too; its format goes by the file's ending, or write FORMAT:FILE. May be repeated.",
+)
 @click.option(
     "--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For importing  [default: 60]"
 )
@@ -66,13 +71,18 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     config = find_config(Path.cwd())
     settings = _settings(asked, config)
     targets, directory = _targets(asked, config)
+    files, fail_on = _files(asked), _fail_on(asked, config)
     outcome = check_targets(targets, directory, settings, asked.time_limit or config.time_limit)
     if in_debug(ctx) and outcome.output:
         click.echo(outcome.output.rstrip("\n"), err=True)
-    _write(asked, outcome.results)
+    named = version() if "sarif" in (asked.format, *(name for name, _ in files)) else ""
+    shape = Layout(asked.show == "info", DEFAULT_WIDTH, fail_on=fail_on, version=named)
+    click.echo(FORMATS[asked.format](outcome.results, replace(shape, **layout())), nl=False)
     for line in lines_of(outcome.results):
         click.echo(f"graphflow: not checked: {line}", err=True)
-    ctx.exit(_exit_code(outcome.results, _fail_on(asked, config)))
+    for name, file in files:
+        _write(file, FORMATS[name](outcome.results, shape))
+    ctx.exit(_exit_code(outcome.results, fail_on))
 
 
 def _settings(asked: _Asked, config: Config) -> Settings:
@@ -101,16 +111,32 @@ def _fail_on(asked: _Asked, config: Config) -> str:
     return "warning" if asked.strict else asked.fail_on or config.fail_on
 
 
-def _write(asked: _Asked, results: Sequence[Checked]) -> None:
-    shape = layout() if asked.output is None else {"width": DEFAULT_WIDTH, "colour": False}
-    report = FORMATS[asked.format](results, show_info=asked.show == "info", root=os.getcwd(), **shape)  # noqa: PTH109
-    if asked.output is None:
-        click.echo(report, nl=False)
-        return
+def _files(asked: _Asked) -> list[tuple[str, Path]]:
+    """Say which reports are written where, before anything is checked."""
+    return [_report(value, asked.format) for value in dict.fromkeys(asked.output)]
+
+
+def _report(value: str, printed: str) -> tuple[str, Path]:
+    name, colon, file = value.partition(":")
+    if not colon or name not in FORMATS:
+        name, file = format_of(value) or (printed if not Path(value).suffix else ""), value
+    if file in ("", "-"):
+        raise UsageError(f"`-o {value}` names no file; `--format` says how the report is printed")
+    if not name:
+        endings = ", ".join(ENDINGS)
+        raise UsageError(
+            f"`{value}` does not say which format it is to have: its name ends with none of {endings}; "
+            f"write FORMAT:{value} with one of {', '.join(FORMATS)}"
+        )
+    return name, Path(file)
+
+
+def _write(file: Path, report: str) -> None:
     try:
-        asked.output.write_text(report, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write `{asked.output}`: {error.strerror or error}") from error
+        file.write_text(report, encoding="utf-8", errors="backslashreplace")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(f"cannot write `{file}`: {reason or error}") from error
 
 
 def _exit_code(results: Sequence[Checked], fail_on: str) -> int:

@@ -68,11 +68,15 @@ def check_targets(targets: Sequence[str], directory: Path, settings: Settings, t
             answered = child.answers()
             output.append(child.output())
         for answer in answered:
-            results += [Checked(**{**one, "diagnostics": tuple(one["diagnostics"])}) for one in answer["results"]]
+            results += [_checked(one) for one in answer["results"]]
         remaining = remaining[len(answered) :]
         if remaining:
             results.append(Checked(remaining.pop(0), error=f"{end}{_last_line(output[-1])}"))
     return Outcome(tuple(results), "".join(output))
+
+
+def _checked(one: Mapping[str, Any]) -> Checked:
+    return Checked(**{**one, "diagnostics": tuple(one["diagnostics"]), "suppressed": tuple(one["suppressed"])})
 
 
 @dataclass(frozen=True, slots=True)

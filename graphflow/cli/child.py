@@ -74,8 +74,10 @@ def _check(loaded: Loaded, settings: Settings) -> Checked:
         traceback.print_exc()
         fault = f"the checker failed: {type(error).__name__}: {error}; please report it"
         return Checked(loaded.target, loaded.flow.name, error=fault)
-    findings = tuple(finding.as_dict() for finding in report.diagnostics)
-    return Checked(loaded.target, report.flow, findings, len(report.suppressed))
+    found, suppressed = (
+        tuple(one.as_dict() for one in findings) for findings in (report.diagnostics, report.suppressed)
+    )
+    return Checked(loaded.target, report.flow, found, suppressed)
 
 
 def _forget(path: list[str], modules: set[str]) -> None:

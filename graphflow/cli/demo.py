@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from graphflow.checker.formats import printable, text
+from graphflow.checker.formats import Layout, printable, text
 from graphflow.cli.options import debug_option, layout, standard_input
 from graphflow.cli.run import EXIT_CODES, checked, execute, print_result
 from graphflow.cli.table import contract_table
@@ -60,7 +60,7 @@ def demo(ctx: click.Context, file: str | None, sample: str | None, model: str | 
     _heading("Contract", f"what each stage of {loaded.target} reads and writes")
     click.echo(contract_table(loaded.flow.graph, **shape), nl=False)
     _heading("Check", "before anything runs")
-    click.echo(text([checked(loaded.target, loaded.flow.check())], **shape), nl=False)
+    click.echo(text.write([checked(loaded.target, loaded.flow.check())], Layout(**shape)), nl=False)
     _heading(
         "Run", f"the invoice in {printable(file)}" if file is not None else f"sample `{chosen}`: {SAMPLES[chosen]}"
     )

@@ -19,7 +19,7 @@ import click
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from graphflow.checker.diagnostics import Report
-from graphflow.checker.formats import Checked, printable, text
+from graphflow.checker.formats import Checked, Layout, printable, text
 from graphflow.cli.options import DEFAULT_WIDTH, debug_option, in_debug, standard_input
 from graphflow.cli.progress import watching
 from graphflow.cli.targets import Loaded, load_one
@@ -90,7 +90,7 @@ def execute(ctx: click.Context, loaded: Loaded, inputs: Mapping[str, object], **
     except ContractError as error:
         if not isinstance(error.report, Report):
             raise
-        click.echo(text([checked(loaded.target, error.report)], width=DEFAULT_WIDTH), err=True, nl=False)
+        click.echo(text.write([checked(loaded.target, error.report)], Layout(width=DEFAULT_WIDTH)), err=True, nl=False)
         raise UsageError(f"`{loaded.flow.name}` was not started: its check found errors") from error
     except RunFailed as failure:
         if in_debug(ctx):
@@ -107,8 +107,10 @@ def checked(target: str, report: Report) -> Checked:
         target: what was checked.
         report: what was found.
     """
-    findings = tuple(finding.as_dict() for finding in report.diagnostics)
-    return Checked(target, report.flow, findings, len(report.suppressed))
+    found, suppressed = (
+        tuple(one.as_dict() for one in findings) for findings in (report.diagnostics, report.suppressed)
+    )
+    return Checked(target, report.flow, found, suppressed)
 
 
 def print_result(result: Result, *, as_json: bool = False, width: int | None = None) -> None:

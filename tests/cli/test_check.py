@@ -75,12 +75,51 @@ def test_configuration(project: Path, call: Call) -> None:
     assert "did you mean `targets`" in one_line(call("check").stderr)
 
 
-def test_report_file(project: Path, call: Call) -> None:
-    """`-o` writes the report and nothing to standard output."""
-    written = call("check", "broken.py", "-o", "report.txt")
-    assert (written.exit_code, written.stdout) == (1, "")
-    assert "GF201" in (project / "report.txt").read_text(encoding="utf-8")
-    assert "no-such-directory" in one_line(call("check", "good.py", "-o", "no-such-directory/x").stderr)
+def test_report_files(project: Path, call: Call) -> None:
+    """`-o` writes reports beside what is printed, each in the format that its name says."""
+    names = {
+        "report.txt": "1 flow checked",
+        "report.json": '"version": 1',
+        "report.sarif": "sarif-schema-2.1.0",
+        "report.xml": "<testsuites",
+        "gl-code-quality-report.json": '"check_name"',
+        "github:notes": "::error file=broken.py,",
+        "json:report.txt.old": '"version": 1',
+        "bare": "1 flow checked",
+    }
+    written = call("check", "broken.py", *(part for name in names for part in ("-o", name)))
+    assert written.exit_code == 1
+    assert written.stdout == (project / "report.txt").read_text(encoding="utf-8")
+    for name, said in names.items():
+        report = (project / name.rpartition(":")[2]).read_text(encoding="utf-8")
+        assert "GF201" in report, name
+        assert said in report, name
+
+
+def test_a_report_file_may_differ_from_what_is_printed(project: Path, call: Call) -> None:
+    """`--format` is for standard output, and for files whose name says nothing."""
+    printed = call("check", "broken.py", "--format", "github", "-o", "report.json", "-o", "bare").stdout
+    assert printed.startswith("::error file=broken.py,")
+    assert json.loads((project / "report.json").read_text(encoding="utf-8"))["version"] == 1
+    assert (project / "bare").read_text(encoding="utf-8") == printed
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("no-such-directory/x.txt", "no-such-directory"),
+        ("report.pdf", "write FORMAT:report.pdf"),
+        ("-", "names no file"),
+        ("sarif:", "names no file"),
+        ("json:-", "names no file"),
+        ("a\0.txt", "cannot write"),
+    ],
+)
+def test_bad_report_files(project: Path, call: Call, output: str, said: str) -> None:
+    """What cannot be written is one line and exit code 2."""
+    result = call("check", "good.py", "-o", output)
+    assert result.exit_code == 2
+    assert said in one_line(result.stderr)
 
 
 BAD_FILES = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphflow.checker.formats import FORMATS, Checked, printable, summary
+from graphflow.checker.formats import FORMATS, Checked, Layout, printable, summary
 
 SOURCE = 'first = 1\nwriter = LlmAgent(name="writer", instruction="{topik}")\n'
 
@@ -36,7 +36,7 @@ def finding(**fields: Any) -> dict[str, Any]:
 
 def text_of(*findings: dict[str, Any], **options: Any) -> str:
     """The text format of one flow with these findings."""
-    return FORMATS["text"]([Checked("story.py:flow", "story", tuple(findings))], **options)
+    return FORMATS["text"]([Checked("story.py:flow", "story", tuple(findings))], Layout(**options))
 
 
 def test_text_points_at_the_place(tmp_path: Path) -> None:
@@ -80,7 +80,9 @@ def test_colour_only_adds_escapes() -> None:
 @given(st.text(), st.text(), st.lists(st.text(min_size=1), max_size=3), st.integers(40, 100))
 def test_no_text_can_reach_the_terminal(message: str, name: str, path: list[str], width: int) -> None:
     """Whatever names and messages hold, only printable characters and our own line breaks come out, within the width."""
-    report = FORMATS["text"]([Checked(name, name, (finding(message=message, help=name, path=path),))], width=width)
+    report = FORMATS["text"](
+        [Checked(name, name, (finding(message=message, help=name, path=path),))], Layout(width=width)
+    )
     for line in report.splitlines():
         assert line == printable(line)
         assert len(line) <= width
@@ -101,8 +103,11 @@ def test_a_long_file_name_is_not_broken(tmp_path: Path) -> None:
 )
 def test_json_holds_every_finding(findings: list[dict[str, Any]]) -> None:
     """JSON has all findings with their target, in ASCII, and counts them."""
-    results = [Checked("a.py:flow", "a", tuple(findings), 2), Checked("b.py", error="there is no file `b.py`")]
-    report = FORMATS["json"](results, show_info=False, width=80, colour=False)
+    results = [
+        Checked("a.py:flow", "a", tuple(findings), (finding(), finding())),
+        Checked("b.py", error="there is no file `b.py`"),
+    ]
+    report = FORMATS["json"](results, Layout())
     assert report.isascii()
     document = json.loads(report)
     assert document["version"] == 1
