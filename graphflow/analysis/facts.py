@@ -95,6 +95,14 @@ class Facts:
         around = self.maps_around[definition.node]
         return (*around, own) if own is not None and own.maps else around
 
+    def flow_around(self, path: str) -> str:
+        """Name the sub-flow that an agent belongs to, "" if it is the flow itself."""
+        regions = self.graph.regions
+        around = path.rpartition("/")[0]
+        while around and not (around in regions and regions[around].kind == "subflow"):
+            around = around.rpartition("/")[0]
+        return around
+
     @cached_property
     def free_form(self) -> frozenset[str]:
         """Paths of the free-form graphs."""

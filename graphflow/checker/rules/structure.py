@@ -18,7 +18,8 @@ class DuplicateName(Rule):
     """Two agents of one flow have the same name.
 
     ## What it does
-    Looks for agents that share a name anywhere in one flow. One agent object at two places is GF103 instead.
+    Looks for agents that share a name anywhere in one flow; a sub-flow is a flow of its own. One agent object at two places is
+    GF103 instead.
 
     ## Why is this bad?
     Names are how logs, models= replacements and pictures speak of a stage. With two of one name nobody can tell which is
@@ -48,11 +49,11 @@ class DuplicateName(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        first: dict[str, Declaration] = {}
+        first: dict[tuple[str, str], Declaration] = {}
         for path, declaration in facts.graph.declarations.items():
             if declaration.shared_with is not None or _inside_shared(facts, path):
                 continue
-            earlier = first.setdefault(declaration.name, declaration)
+            earlier = first.setdefault((facts.flow_around(path), declaration.name), declaration)
             if earlier is not declaration:
                 yield Finding(
                     path,
@@ -175,7 +176,8 @@ class EmptyComposite(Rule):
     """A composite has nothing in it.
 
     ## What it does
-    Flags a sequence, parallel or loop without sub-agents and a conditional without an arm that does something.
+    Flags a sequence, parallel or loop without sub-agents, a conditional without an arm that does something, and a `Workflow`
+    without nodes.
 
     ## Why is this bad?
     It runs nothing. Most often a list was built from something that turned out to be empty.
