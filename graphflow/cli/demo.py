@@ -65,7 +65,7 @@ def demo(ctx: click.Context, file: str | None, sample: str | None, model: str | 
         "Run", f"the invoice in {printable(file)}" if file is not None else f"sample `{chosen}`: {SAMPLES[chosen]}"
     )
     result = execute(ctx, loaded, {}, message=message, models=replaced)
-    print_result(result, width=shape["width"])
+    print_result(result, loaded, width=shape["width"])
     _calls(loaded.flow.graph, result, model)
     written = loaded.flow.draw(output)
     _heading("Picture", f"written to {printable(Path(str(written)).resolve())}")

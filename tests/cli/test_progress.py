@@ -41,7 +41,7 @@ class Terminal(io.StringIO):
 def watch(stream: io.StringIO) -> Result:
     """Run the counting flow and show its progress."""
     flow = counting()
-    with watching(flow.graph, stream) as on_event:
+    with watching(Progress.of(flow), stream) as on_event:
         return flow.run_sync({}, on_event=on_event)
 
 
@@ -97,7 +97,7 @@ EVENTS = st.builds(
 @given(st.lists(EVENTS, max_size=20))
 def test_any_events_can_be_followed(events: list[Event]) -> None:
     """Whatever comes, in whatever order, gives lines that are safe to print, and times that make sense."""
-    progress = Progress.of(counting().graph)
+    progress = Progress.of(counting())
     for event in events:
         line = progress.follow(event)
         assert line == printable(line)
