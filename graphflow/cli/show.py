@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 import click
 
 from graphflow.checker.engine import rule_of
 from graphflow.checker.formats import printable
+from graphflow.checker.pages import page_of, pages
 from graphflow.checker.rules import ALL_RULES
 from graphflow.cli.options import debug_option, layout, wants_colour, width_of
 from graphflow.cli.table import contract_table
 from graphflow.cli.targets import load, load_one
+from graphflow.errors import UsageError
 
 
 @click.command(
@@ -59,17 +62,32 @@ def contract(target: str) -> None:
 
 @click.command(
     short_help="Print the page of a rule.",
-    epilog="Examples: `graphflow explain GF201`, `graphflow explain` for a list.",
+    epilog="Examples: `graphflow explain GF201`, `graphflow explain` for a list, `graphflow explain --all -o rules`.",
 )
 @click.argument("code", required=False)
+@click.option("--all", "every", is_flag=True, help="All rules, and an index.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Write the pages of --all to a directory."
+)
 @debug_option
-def explain(code: str | None) -> None:
-    """Print the page of a rule: what it does, why, an example, and what to write instead."""
-    if code is None:
+def explain(code: str | None, every: bool, output: Path | None) -> None:
+    """Print the page of a rule: what it does, why, an example, what to write instead, and what it flags and does not."""
+    if output is not None and not every:
+        raise UsageError("`-o` goes with --all: it names the directory for the pages of all rules")
+    if every and code is not None:
+        raise UsageError(f"`--all` means every rule; leave out `{code}` or --all")
+    if output is not None:
+        _write_pages(output)
+    elif every:
+        _print("\n".join(page_of(rule) for rule in ALL_RULES))
+    elif code is not None:
+        _print(page_of(rule_of(code)))
+    else:
         for rule in ALL_RULES:
             click.echo(f"{rule.code}  {rule.severity:<8} {rule.name}")
-        return
-    page = rule_of(code).page()
+
+
+def _print(page: str) -> None:
     if not wants_colour(sys.stdout):
         click.echo(page.rstrip())
         return
@@ -77,3 +95,18 @@ def explain(code: str | None) -> None:
     from rich.markdown import Markdown
 
     Console(width=width_of(sys.stdout)).print(Markdown(page))
+
+
+def _write_pages(directory: Path) -> None:
+    """Write all pages; those of rules that are gone go."""
+    written = pages()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for old in directory.glob("GF[0-9][0-9][0-9].md"):
+            if old.name not in written:
+                old.unlink()
+        for name, text in written.items():
+            (directory / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write `{error.filename or directory}`: {error.strerror or error}") from error
+    click.echo(f"wrote {len(written)} pages to {printable(directory)}")
