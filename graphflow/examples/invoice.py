@@ -22,7 +22,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from graphflow.agents import Gate, LlmAgent, ParallelAgent, SequentialAgent, agent
 from graphflow.conditions import key
-from graphflow.examples.invoice_data import Invoice, money, plain
+from graphflow.examples.invoice_data import Invoice, money, plain, table
 from graphflow.examples.invoice_models import APPROVER, ORDER_DESK, READER, VENDOR_DESK
 from graphflow.flow import Flow
 
@@ -75,7 +75,10 @@ vendor_risk = LlmAgent(
     name="vendor_risk",
     model=VENDOR_DESK,
     description="Rates the vendor.",
-    instruction="Look the vendor up and reply LOW, MEDIUM or HIGH, a colon and one reason.",
+    instruction=(
+        "Look the vendor up in the table and reply with its risk (LOW, MEDIUM or HIGH), a colon and the reason; a vendor "
+        f"that is not in it is MEDIUM.\n\nVendors:\n{table('vendors')}"
+    ),
     prompt="Invoice: {invoice}",
     output_key="vendor_risk",
 )
@@ -85,8 +88,9 @@ po_match = LlmAgent(
     model=ORDER_DESK,
     description="Compares the invoice with the purchase order.",
     instruction=(
-        "Compare the invoice with its purchase order and reply MATCH, MISMATCH with the differing lines, or HOLD if "
-        "there is no such order."
+        "Compare the invoice with its purchase order: vendor, currency, and quantity and price of each line. Reply MATCH, "
+        "MISMATCH with the differing lines, or HOLD if there is no such order in the table.\n\n"
+        f"Purchase orders, one row for each line:\n{table('orders')}"
     ),
     prompt="Invoice: {invoice}",
     output_key="po_match",

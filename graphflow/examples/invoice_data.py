@@ -128,6 +128,18 @@ def orders() -> Mapping[str, Order]:
     }
 
 
+def table(name: Literal["vendors", "orders"]) -> str:
+    """Give a table as it can stand in a prompt: comma-separated, the names of its columns first.
+
+    Args:
+        name: which one.
+
+    Returns:
+        The text.
+    """
+    return _text(f"{name}.csv").strip()
+
+
 def sample(name: Sample) -> str:
     """Give the text of an invoice e-mail that ships with the example.
 

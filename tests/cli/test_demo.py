@@ -90,7 +90,7 @@ def gemini(request: GeminiRequest) -> Answer:
     if request.schema is not None:
         return INVOICE
     instruction = request.system or ""
-    for words, answer in (("vendor", "LOW: known"), ("purchase order", "MATCH: as ordered")):
+    for words, answer in (("Vendors:", "LOW: known"), ("Purchase orders", "MATCH: as ordered")):
         if words in instruction:
             return answer
     return "APPROVE: all is in order."
@@ -111,6 +111,11 @@ def test_with_gemini(program: Program, project: Path, monkeypatch: pytest.Monkey
     assert [request.model for request in server.requests] == ["gemini-2.5-flash"] * 4
     assert server.requests[0].schema is not None
     assert "INVOICE" in server.requests[0].text.upper()
+    told = "\n".join(request.system or "" for request in server.requests)
+    for row in ("Fabrikam Components,MEDIUM", "PO-1004,Fabrikam Components,USD,RELAY-24V,250,2.15"):
+        assert row in told, "the model cannot look up what it is not told"
+    assert "LOW: known" in server.requests[3].text
+    assert "MATCH: as ordered" in server.requests[3].text
     assert (project / "invoice.svg").is_file()
 
 
