@@ -139,7 +139,8 @@ class FunctionAgent(Agent):
         """One task."""
         single = self.writes if isinstance(self.writes, str) else None
         signature, contract = _given(self._signature, self._contract, builder.here.passing.given)
-        body = FunctionBody(self.func, signature, single, self._contract, self.blocking, builder.here.id)
+        declares = self.writes is not None or self.may_write is not None
+        body = FunctionBody(self.func, signature, single, self._contract, self.blocking, builder.here.id, declares)
         return builder.task(contract, body, kind="code", value=self.answer, route=self.chosen or self.answer)
 
 
@@ -215,6 +216,7 @@ class FunctionBody:
     contract: Contract
     blocking: bool
     node: str
+    declares: bool = True
 
     @cached_property
     def mode(self) -> Mode:
@@ -269,17 +271,20 @@ class FunctionBody:
 
     def _written(self, ctx: Context, returned: object) -> Mapping[str, object]:
         ctx.output = returned
+        delta = self._delta(ctx, returned)
+        if ctx.route is None and self.declares and len(self.contract.writes) == 1:
+            ctx.route = delta.get(self.contract.writes[0].key)
+        return delta
+
+    def _delta(self, ctx: Context, returned: object) -> Mapping[str, object]:
         delta = dict(ctx.state.delta)
         if self.single is not None:
             owed = self.single not in delta and ctx.actions.halt is None
             if owed or returned is not None:
                 delta[self.single] = returned
             return delta
-        if (
-            not self.contract.writes
-            or (returned is None and (delta or ctx.actions.halt is not None))
-            or (returned is None and not self._sure)
-        ):
+        nothing = returned is None and (bool(delta) or ctx.actions.halt is not None or not self._sure)
+        if not self.declares or not self.contract.writes or nothing:
             return delta
         if not isinstance(returned, Mapping):
             keys = ", ".join(f"`{write.key}`" for write in self.contract.writes)

@@ -50,17 +50,19 @@ class Handed:
         key: the key.
         type: what it holds.
         reserved: the node has to be told to write it.
+        returns: what the node declares to return, which says whether it may choose several routes.
     """
 
     key: str
     type: Type = ANY
     reserved: bool = True
+    returns: Type = ANY
 
     @property
     def many(self) -> bool:
         """Whether it holds a list of routes rather than one."""
-        hint = bare(self.type.hint)
-        return hint is list or typing.get_origin(hint) is list
+        hints = [bare(type_.hint) for type_ in (self.type, self.returns)]
+        return any(hint is list or typing.get_origin(hint) is list for hint in hints)
 
 
 def route_of(agent: Agent, reserved: str) -> Handed:
@@ -79,7 +81,7 @@ def route_of(agent: Agent, reserved: str) -> Handed:
         )
     if isinstance(last, (FunctionAgent, BaseAgent)) and (last.chosen is not None or not last.contract.writes):
         returned = last.answer if isinstance(last, FunctionAgent) else ANY
-        return Handed(reserved, last.chosen or returned)
+        return Handed(reserved, last.chosen or returned, returns=returned)
     return _written(last, reserved)
 
 

@@ -28,7 +28,7 @@ from graphflow.agents.base import Agent, caller_origin
 from graphflow.checker.diagnostics import Report
 from graphflow.checker.engine import Settings, check_graph
 from graphflow.declarations import Names, declare
-from graphflow.errors import ContractError, GraphflowError, RunFailed, UsageError
+from graphflow.errors import ContractError, RunFailed, UsageError
 from graphflow.events import Event
 from graphflow.flow.pausing import PausedRuns
 from graphflow.flow.results import result_of
@@ -296,7 +296,7 @@ class Flow:
                 await self.run(inputs, on_event=send.send, **options)
             except (RunFailed, anyio.BrokenResourceError):
                 pass  # the terminal event is sent already, or nobody listens any more
-            except (GraphflowError, TypeError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, who listens is told, once
                 data = {"reason": f"{type(error).__name__}: {error}", "error": error}
                 await send.send(Event("failed", options.get("run_id") or "", data=data))
 

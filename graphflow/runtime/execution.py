@@ -128,5 +128,6 @@ def succeeded(command: StartTask, task: Task, context: Context, delta: Mapping[s
         if task.output is not None:
             delta[task.output] = context.output
         if task.route is not None:
-            delta[task.route] = context.route if context.route is not None else context.output
+            returned = None if isinstance(context.output, Mapping) else context.output
+            delta[task.route] = context.route if context.route is not None else returned
     return Succeeded(command.ticket, delta, actions.escalate, actions.halt, context.output)

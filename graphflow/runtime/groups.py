@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from graphflow.errors import AbsentKeyError, ContractViolation, GraphflowError, RouteError, StageTimeout
+from graphflow.errors import AbsentKeyError, ContractViolation, GraphflowError, StageTimeout
 from graphflow.ir.nodes import BODY, ESCALATIONS, Collect, Fork, Join, Over, agent_path
 from graphflow.ir.nodes import Group as GroupSpec
 from graphflow.runtime import calls, joins
@@ -117,8 +117,6 @@ def settled(machine: Machine, frame: Frame) -> None:
     fired = [arrival for arrival in frame.counters.ends if arrival.fired] or frame.counters.ends
     join = machine.plan.nodes[machine.plan.scopes[group.fork.index].join]
     try:
-        if not fired:
-            raise RouteError(f"`{agent_path(group.fork.id)}` has no way to its end", node=group.fork.id)
         states = [arrival.state for arrival in fired]
         place = Place(join, frame.turns, frame.position, frame.label)
         state = states[0] if len(states) == 1 else machine.ledger.unite(place, states)

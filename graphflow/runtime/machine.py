@@ -316,12 +316,13 @@ class Machine:
     def _visit(self, frame: Frame, node: PlanNode, arrivals: list[Arrival]) -> None:
         fired = [arrival for arrival in arrivals if arrival.fired]
         state: State | None = None
+        frame.tokens += not fired  # while it is looked at, a dead node is not nobody
         try:
             state = joins.united(self, frame, node, arrivals)
             if fired:
-                frame.tokens += 1
                 visits.AT[type(node.node)](self, frame, node, fired, state)
             else:
+                frame.tokens -= 1
                 self.edges.kill(frame, node, state)
         except InternalError:
             raise

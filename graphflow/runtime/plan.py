@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphflow.conditions import Condition, compile_condition
-from graphflow.errors import ContractViolation
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import EMPTY, EXHAUSTED, EXIT, Branch, Fork, Join, LoopHeader, Node, Task, agent_path
+from graphflow.ir.nodes import EMPTY, EXHAUSTED, EXIT, Branch, Fork, Join, LoopHeader, Node, Task
 from graphflow.ir.text import print_graph
+from graphflow.runtime.refusal import refuse
 from graphflow.runtime.scopes import ROOT, Scope, Scopes, find_scopes, reachable
 from graphflow.schema import ANY, Key, Merge, Type, type_of, validator
 
@@ -148,8 +148,7 @@ def compile_plan(graph: Graph) -> Plan:
         The plan. Cost: linear in nodes and edges, times the depth of nested scopes.
 
     Raises:
-        ContractViolation: the graph has faults, or asks for what cannot be done: attempts at a composite with a task whose
-            effect cannot be taken back.
+        ContractViolation: the graph cannot be run; see `refuse`.
     """
     refuse(graph)
     position, names = graph.position, list(graph.nodes)
@@ -189,30 +188,6 @@ def compile_plan(graph: Graph) -> Plan:
         position[graph.entry],
         position[graph.exit],
     )
-
-
-def refuse(graph: Graph) -> None:
-    """Refuse to run what cannot be run.
-
-    Raises:
-        ContractViolation: see `compile_plan`.
-    """
-    for fault in graph.faults:
-        raise ContractViolation(f"`{fault.node}` cannot be run: {fault.kind} `{fault.subject}`; `check` says more")
-    effects = [id_ for id_, node in graph.nodes.items() if node.contract.effect == "irreversible"]
-    for node in graph.nodes.values():
-        if not isinstance(node, Fork) or node.group is None or node.group.retry is None or not effects:
-            continue
-        inside = [
-            id_
-            for id_ in effects
-            if any(region.id == node.region for region in graph.enclosing(graph.nodes[id_].region))
-        ]
-        if inside and node.group.retry.attempts > 1:
-            raise ContractViolation(
-                f"`{agent_path(node.id)}` is tried again when it fails, but `{inside[0]}` in it has an effect that cannot be "
-                f"taken back; give retry= to the stages that may be repeated"
-            )
 
 
 def _give(nodes: Sequence[PlanNode], header: Node, inside: frozenset[int]) -> None:

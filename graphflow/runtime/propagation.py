@@ -33,11 +33,12 @@ class Propagation:
         self._plan = plan
         self._edges: deque[tuple[Frame, Out, Arrival]] = deque()
         self._settled: deque[Frame] = deque()
+        self._waiting: deque[Ready] = deque()
 
     @property
     def idle(self) -> bool:
         """Whether nothing is under way."""
-        return not self._edges and not self._settled
+        return not self._edges and not self._settled and not self._waiting
 
     def fire(self, frame: Frame, node: PlanNode, labels: Collection[str], state: State) -> None:
         """Settle a node that was at work: its out-edges with these labels fire, the others die."""
@@ -87,11 +88,22 @@ class Propagation:
             self._settled.append(frame)
 
     def next_ready(self) -> Ready | None:
-        """Let edges arrive until a node is ready; None if none is and no edge is under way."""
+        """Let edges arrive until a node is ready; None if none is, or if a frame that has settled goes before it.
+
+        Dead nodes and the ends of loops go before nodes that run, so that what is under way can be told from what is over.
+        A ready node keeps one token of those that its in-edges brought.
+        """
         while self._edges:
             frame, out, arrival = self._edges.popleft()
             ready = self._arrive(frame, out, arrival) if frame.alive else None
-            if ready is not None:
+            if ready is None:
+                continue
+            if not any(one.fired for one in ready[2]):
+                return ready
+            self._waiting.append(ready)
+        while self._waiting and not self._settled:
+            ready = self._waiting.popleft()
+            if ready[0].alive:
                 return ready
         return None
 
@@ -107,6 +119,7 @@ class Propagation:
         """Forget what is under way: nothing starts any more."""
         self._edges.clear()
         self._settled.clear()
+        self._waiting.clear()
 
     def _send(self, frame: Frame, out: Out, state: State, *, fired: bool) -> None:
         frame.tokens += fired
@@ -132,12 +145,11 @@ class Propagation:
             frame = frame.parent
             frame.tokens += 1
         if target.arity <= 1:
-            frame.tokens -= arrival.fired
             return frame, target, [arrival]
         arrivals = frame.counters.arrivals.setdefault(target.index, [])
         arrivals.append(arrival)
         if len(arrivals) < target.arity:
             return None
-        frame.tokens -= sum(one.fired for one in arrivals)
+        frame.tokens -= max(sum(one.fired for one in arrivals) - 1, 0)
         arrivals.sort(key=lambda one: one.slot)
         return frame, target, arrivals

@@ -111,9 +111,6 @@ def _at_exit(machine: Machine, _frame: Frame, node: PlanNode, _: list[Arrival], 
 
 
 def _at_header(machine: Machine, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
-    if node.index not in machine.plan.scopes:  # nothing inside ever comes round
-        machine.edges.fire(frame, node, {BODY}, state)
-        return
     _iterate(machine, Frame(node.index, frame, frame.turns, label=frame.label), node, state)
 
 

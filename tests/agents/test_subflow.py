@@ -193,7 +193,6 @@ async def test_a_model_inside_is_asked() -> None:
     assert result.state["out"] == "done"
 
 
-@pytest.mark.xfail(strict=True, reason="names are looked at across the borders of sub-flows")
 def test_one_flow_may_stand_many_times() -> None:
     """Names are unique in a flow, and a sub-flow is another one."""
     inner = shorten()

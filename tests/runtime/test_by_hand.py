@@ -206,7 +206,6 @@ def test_a_loop_left_by_a_fork(run: Any) -> None:
     assert "GF109" in codes(flow)
 
 
-@pytest.mark.xfail(reason="where paths meet, one path that waits at another place is not counted")
 def test_paths_that_have_not_met_leave_nothing(run: Any) -> None:
     """`write` has ended and waits for the end of the graph; the others meet, and the last step fails: nothing is kept."""
 
@@ -225,7 +224,6 @@ def test_paths_that_have_not_met_leave_nothing(run: Any) -> None:
     assert result.state == {}
 
 
-@pytest.mark.xfail(reason="what a function with writes returns is taken for its route, where it hands its context on")
 def test_a_route_that_is_not_set_is_the_key_that_is_written(run: Any) -> None:
     """A step that may set its route and does not: its route is the value of the one key it writes."""
 
@@ -242,7 +240,6 @@ def test_a_route_that_is_not_set_is_the_key_that_is_written(run: Any) -> None:
     assert path(run(flow)) == ["classify", "mail"]
 
 
-@pytest.mark.xfail(reason="a function that hands its context on is not asked for its declared return type")
 def test_a_declared_list_of_routes_is_one(run: Any) -> None:
     """Several routes are allowed if the return type says so, whatever else the function does with its context."""
 
@@ -508,7 +505,6 @@ def test_a_sub_flow_used_twice(run: Any) -> None:
     }
 
 
-@pytest.mark.xfail(reason="names are looked at across the borders of sub-flows")
 def test_a_sub_flow_used_twice_is_no_finding() -> None:
     """Names are unique for each flow, so one flow may stand twice."""
     inner = Flow(SequentialAgent("inner", [note]), inputs={}, outputs=["notes"])
