@@ -72,7 +72,11 @@ def find_scopes(graph: Graph) -> Scopes:
         InternalError: two scopes overlap.
     """
     alive = reachable(graph)
-    inside = {**_loops(graph, alive), **_ways_in(graph, alive)}
+    loops, ways_in = _loops(graph, alive), _ways_in(graph, alive)
+    for ways in loops.values():  # what is inside of an instance or a call is where its header is, even if it never ends
+        for header in ways[BODY] & set(ways_in):
+            ways[BODY] |= _all(ways_in[header])
+    inside = {**loops, **ways_in}
     order = sorted(inside, key=lambda header: -len(_all(inside[header])))
     innermost = [ROOT] * len(graph.nodes)
     for header in order:

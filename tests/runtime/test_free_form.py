@@ -203,7 +203,6 @@ def test_lost_steps_and_endless_cycles_are_found(seed: int) -> None:
 # --- no program hangs -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="the machine fails where an endless cycle keeps the body of a loop from its end")
 @more
 @given(seed=seeds)
 def test_every_program_ends(seed: int) -> None:
