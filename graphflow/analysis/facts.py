@@ -25,7 +25,7 @@ from graphflow.contracts.contract import Read, Write
 from graphflow.errors import closest
 from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import BODY, ESCALATIONS, Edge, Fork, LoopHeader, Node, Task, agent_path, called
+from graphflow.ir.nodes import BODY, ERROR, ESCALATIONS, Edge, Fork, LoopHeader, Node, Task, agent_path, called
 from graphflow.schema import Key, Type
 
 
@@ -260,17 +260,22 @@ class Facts:
 
     def comes_round(self, node_id: str, definitions: Sequence[Definition]) -> bool:
         """Say whether every one of these writes reaches the node only by going round a loop that both are in."""
-        return all(self._only_round(definition.node, node_id) for definition in definitions)
+        return all(self._only_round(definition, node_id) for definition in definitions)
 
-    def _only_round(self, writer: str, reader: str) -> bool:
-        shared = set(self.loops_around[writer]) & set(self.loops_around[reader])
-        return bool(shared) and not self._forward(writer, reader)
+    def _only_round(self, definition: Definition, reader: str) -> bool:
+        shared = set(self.loops_around[definition.node]) & set(self.loops_around[reader])
+        return bool(shared) and not self._forward(definition, reader)
 
-    def _forward(self, start: str, goal: str) -> bool:
-        """Whether a path on which no loop goes round leads from one node to another; a loop may end on it."""
-        pending, seen = [*self.graph.out(start)], {start}
+    def _forward(self, definition: Definition, goal: str) -> bool:
+        """Whether a path on which no loop goes round leads from a write to a node; a loop may end on it."""
+        start, bit = definition.node, 1 << definition.index
+        lost = {span.join for span in self.flow.spans.values() if start in span.inside}
+        pending = [edge for edge in self.graph.out(start) if self.effects.of(start, edge.label).made & bit]
+        seen = {start}
         while pending:
             edge = pending.pop()
+            if edge.label == ERROR and edge.source in lost:
+                continue
             if edge.target == goal:
                 return True
             if edge.back:

@@ -111,6 +111,8 @@ def programs(draw: st.DrawFn) -> Program:
                 items = tuple(tree(depth - 1, in_loop) for _ in range(draw(st.integers(2, 3))))
                 if kind == "seq":
                     return Seq(name, items)
+                # what runs instead of a branch belongs to it: one name for both
+                items = tuple(Seq(f"{name}_{i}", (t,)) if isinstance(t, Tried) else t for i, t in enumerate(items))
                 need, collect = draw(st.sampled_from(POLICIES))
                 return Par(name, items, need, collect)
             case "map":
