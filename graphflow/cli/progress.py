@@ -310,6 +310,6 @@ def _visible(rows: list[Row], height: int) -> list[Row]:
     """Choose the rows that fit: what runs, then what went wrong, then what ran last, then what comes next."""
     if len(rows) <= height:
         return rows
-    urgent = {"running": 0, "asking": 0, "failed": 1, "halted": 1, "cancelled": 2, "done": 3, "waiting": 4}
+    urgent = {"running": 0, "asking": 1, "failed": 1, "halted": 1, "cancelled": 2, "done": 3, "waiting": 4}
     order = sorted(range(len(rows)), key=lambda i: (urgent[rows[i].state], -rows[i].since, i))
     return [rows[index] for index in sorted(order[:height])]
