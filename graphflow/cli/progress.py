@@ -60,6 +60,7 @@ class Row:
         state: what it is doing.
         starts: how often it has begun.
         running: turns of an execution -> when it began.
+        answered: turns of those that begin again, as a person has answered them.
         since: when the last one began.
         seconds: how long those took that have ended.
         tokens: what its models took.
@@ -70,14 +71,16 @@ class Row:
     state: str = "waiting"
     starts: int = 0
     running: dict[Turns, float] = field(default_factory=dict)
+    answered: set[Turns] = field(default_factory=set)
     since: float = 0.0
     seconds: float = 0.0
     tokens: int = 0
     remark: str = ""
 
-    def begin(self, turns: Turns, time: float) -> None:
-        """One more execution has begun."""
-        self.running[turns], self.since, self.starts = time, time, self.starts + 1
+    def begin(self, turns: Turns, time: float, *, again: bool = False) -> None:
+        """An execution has begun, or begins again."""
+        self.running[turns], self.since = time, time
+        self.starts += 0 if again else 1
         self.state, self.remark = "running", ""
 
     def end(self, turns: Turns, time: float, state: str) -> float | None:
@@ -172,7 +175,8 @@ class Progress:
     def _change(self, row: Row, event: Event) -> str:
         match event.kind:
             case "task_started":
-                row.begin(event.iterations, event.time)
+                row.begin(event.iterations, event.time, again=event.attempt > 1 or event.iterations in row.answered)
+                row.answered.discard(event.iterations)
                 return "started" if event.attempt == 1 else f"started (attempt {event.attempt})"
             case "task_committed" if not event.data.get("partial"):
                 took = row.end(event.iterations, event.time, "done")
@@ -216,6 +220,7 @@ class Progress:
             return ""
         if data.keys() == {"request", "answer"}:
             row.remark = ""
+            row.answered.add(event.iterations)
             return f"answered: {_one_line(render_text(data['answer']))}"
         row.remark = _one_line(", ".join(f"{name}: {value}" for name, value in data.items()))
         return row.remark

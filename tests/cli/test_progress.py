@@ -191,7 +191,7 @@ def test_a_question() -> None:
     with watching(progress, stream) as on_event:
         flow.resume_sync(paused.run_id, {paused.pending[0].id: "yes"}, on_event=on_event)
     assert progress.rows == {"approve": row}
-    assert (row.state, row.running) == ("done", {})
+    assert (row.state, row.running, row.starts) == ("done", {}, 1)
     assert [line.partition("] ")[2] for line in stream.getvalue().splitlines()][1:3] == [
         "approve: asks: Refund 3?",
         "approve: answered: yes",
