@@ -31,8 +31,8 @@ from graphflow.agents.base import Agent, Child, _is_ours, _position
 from graphflow.agents.custom_body import CustomBody
 from graphflow.agents.function import _declared_reads, _maybe, _writes
 from graphflow.agents.reach import Escalation, escalation_of, keys_written_in, parts_of
-from graphflow.contracts.contract import Contract, Effect, Origin, Write
-from graphflow.contracts.custom import CodeFacts, code_facts
+from graphflow.contracts.contract import Contract, Effect, Origin
+from graphflow.contracts.source import SourceFacts, code_facts
 from graphflow.ir.builder import Builder, Region
 from graphflow.ir.nodes import CALL, POSSIBLE_ESCALATE, Join, Task
 from graphflow.schema import ANY, Type, type_of
@@ -112,7 +112,7 @@ class BaseAgent(Agent, metaclass=_Declaring):
         super().__init__(**{**_declared_by(type(self)), **given, **fields})
         self._origin = _origin_of(self)
 
-    _code: CodeFacts = PrivateAttr()
+    _code: SourceFacts = PrivateAttr()
     _contract: Contract = PrivateAttr()
 
     @model_validator(mode="after")
@@ -122,7 +122,7 @@ class BaseAgent(Agent, metaclass=_Declaring):
         if inspect.isfunction(func) and not (inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func)):
             raise ValueError(f"`{method}` of {type(self).__name__} is a plain function; write `async def {method}`")
         try:
-            self._code = code_facts(type(self), method) if method else CodeFacts()
+            self._code = code_facts(type(self), method, self) if method else SourceFacts()
             self._contract = _contract_of(self, self._code)
         except TypeError as error:
             raise ValueError(str(error)) from error
@@ -186,7 +186,7 @@ class BaseAgent(Agent, metaclass=_Declaring):
     @property
     def chosen(self) -> Type | None:
         """Type of the route that the code sets; None: it sets none."""
-        facts = self._code.facts
+        facts = self._code
         if facts.any_route or facts.open:
             return ANY
         return type_of(typing.Literal[tuple(facts.routes)]) if facts.routes else None
@@ -242,17 +242,16 @@ class BaseAgent(Agent, metaclass=_Declaring):
         return code
 
 
-def _contract_of(agent: BaseAgent, code: CodeFacts) -> Contract:
-    facts = code.facts
+def _contract_of(agent: BaseAgent, facts: SourceFacts) -> Contract:
     declared = agent.writes is not None or agent.may_write is not None
     writes = {write.key: write for write in (*_maybe(agent.may_write), *_writes(agent.writes, ANY))}
     if not declared:
-        writes = {key: Write(key, sure=key in code.sure) for key in facts.writes}
+        writes = {write.key: write for write in facts.as_writes()}
     reads = facts.as_reads() if agent.reads is None else tuple(_declared_reads(agent.reads))
     return Contract(
         reads,
         tuple(writes.values()),
-        () if declared and agent.reads is not None else tuple(facts.open),
+        () if declared and agent.reads is not None else facts.open,
         escalates=facts.escalates if agent.escalates is None else agent.escalates,
         halts=facts.halts if agent.halts is None else agent.halts,
         effect=agent.effect,

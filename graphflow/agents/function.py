@@ -166,7 +166,7 @@ def _contract_of(stage: FunctionAgent, signature: Signature, facts: SourceFacts)
     return Contract(
         tuple(reads.values()),
         tuple(writes.values()),
-        () if declared and stage.reads is not None else tuple(facts.open),
+        () if declared and stage.reads is not None else facts.open,
         escalates=facts.escalates,
         halts=facts.halts,
         effect=stage.effect,

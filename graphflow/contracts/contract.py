@@ -10,7 +10,8 @@ This module knows nothing of agents or graphs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 from graphflow.schema import ANY, Type
@@ -41,7 +42,8 @@ class Read:
         path: fields read below the key, outermost first.
         implicit: made by graphflow, not written by the user (a model agent is sent the run's message); such a read
             is never the subject of a finding and is not drawn.
-        origin: where the read is written, if it is not where the agent is made.
+        origin: where the read is written, if it is not where the agent is made; or a search for that place, made only
+            where somebody asks, because it parses files.
     """
 
     key: str
@@ -49,7 +51,11 @@ class Read:
     optional: bool = False
     path: tuple[str, ...] = ()
     implicit: bool = False
-    origin: Origin | None = None
+    origin: Origin | Callable[[], Origin | None] | None = field(default=None, compare=False)
+
+    def place(self) -> Origin | None:
+        """Find where the read is written; None where that is the agent's place, or cannot be found."""
+        return self.origin() if callable(self.origin) else self.origin
 
 
 @dataclass(frozen=True, slots=True)

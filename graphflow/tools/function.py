@@ -20,7 +20,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -126,7 +126,7 @@ class FunctionTool:
         plain = plain_function(self._func)
         found = [facts_of(plain, context) for context in self._parameters.contexts]
         reads = {read.key: read for facts in found for read in facts.as_reads()}
-        writes = {write.key: write for facts in found for write in facts.as_writes()}
+        writes = {write.key: replace(write, sure=False) for facts in found for write in facts.as_writes()}
         return Contract(
             tuple(reads.values()),
             tuple(writes.values()),

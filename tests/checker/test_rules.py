@@ -266,7 +266,7 @@ def test_an_open_world_softens_undefined_reads_only(tmp_path: Path) -> None:
 
 def test_an_open_contract_silences_what_rests_on_it(tmp_path: Path) -> None:
     text = """
-    def everything(state): state["topic"] = 1
+    def everything(state): state[input()] = 1
     @agent
     def opaque(ctx): everything(ctx.state)
     a = LlmAgent(name="a", instruction="{topic}", output_key="k")

@@ -1,14 +1,16 @@
-"""`graphflow.contracts.custom`: what the code of a custom agent does, read off its source."""
+"""`graphflow.contracts.source.code_facts`: what the code of a custom agent does, read off its source."""
 
 from __future__ import annotations
 
+from random import shuffle
+
 from graphflow import Event, EventActions
-from graphflow.contracts.custom import CodeFacts, code_facts
+from graphflow.contracts.source import SourceFacts, code_facts
 
 STATUS = "status"
 
 
-def facts(owner: type) -> CodeFacts:
+def facts(owner: type) -> SourceFacts:
     return code_facts(owner, "run")
 
 
@@ -26,9 +28,9 @@ def test_events_that_are_written_out() -> None:
 
     found = facts(Owner)
 
-    assert list(found.facts.writes) == ["first", "status", "second", "third"]
-    assert found.facts.reads == {"go": False}
-    assert not found.facts.open
+    assert list(found.writes) == ["first", "status", "second", "third"]
+    assert found.reads == {"go": False}
+    assert not found.open
     assert {"first", "status", "third"} == found.sure
 
 
@@ -50,11 +52,11 @@ def test_requests() -> None:
             event.actions.escalate = True
             yield event
 
-    asks, nothing, later = facts(Asks).facts, facts(AsksNothing).facts, facts(AsksLater).facts
+    asks, nothing, later = facts(Asks), facts(AsksNothing), facts(AsksLater)
 
     assert (asks.escalates, asks.halts, asks.routes) == (True, True, ["left", "right"])
-    assert (nothing.escalates, nothing.halts, nothing.open) == (False, False, {})
-    assert (later.escalates, later.open) == (True, {})
+    assert (nothing.escalates, nothing.halts, nothing.open) == (False, False, ())
+    assert (later.escalates, later.open) == (True, ())
 
 
 def test_what_is_made_elsewhere_is_open() -> None:
@@ -79,7 +81,7 @@ def test_what_is_made_elsewhere_is_open() -> None:
     class Changed:
         async def run(self, ctx):
             delta = {"a": 1}
-            delta["b"] = 2
+            shuffle(delta)
             yield Event(actions=EventActions(state_delta=delta))
 
     class HandedOn:
@@ -87,7 +89,7 @@ def test_what_is_made_elsewhere_is_open() -> None:
             yield Event(actions=EventActions(state_delta={"a": print(ctx)}))
 
     for owner in (Made, Actions, Delta, Parts, Changed, HandedOn):
-        assert facts(owner).facts.open, owner.__name__
+        assert facts(owner).open, owner.__name__
 
 
 def test_children() -> None:
@@ -104,9 +106,9 @@ def test_children() -> None:
             async for event in ctx.run(self.child):
                 yield event
 
-    assert not facts(Runs).facts.open
+    assert not facts(Runs).open
     assert not facts(Runs).forwards
-    assert not facts(Passes).facts.open
+    assert not facts(Passes).open
     assert facts(Passes).forwards
 
 
@@ -133,11 +135,11 @@ def test_methods_that_are_handed_the_context() -> None:
 
     found = facts(Owner)
 
-    assert found.facts.reads == {"source": False}
-    assert list(found.facts.writes) == ["note", "maybe"]
+    assert found.reads == {"source": False}
+    assert list(found.writes) == ["note", "maybe"]
     assert found.sure == {"note"}
-    assert found.facts.escalates
-    assert not found.facts.open
+    assert found.escalates
+    assert not found.open
 
 
 def test_the_session_is_another_way_to_the_state() -> None:
@@ -151,6 +153,6 @@ def test_the_session_is_another_way_to_the_state() -> None:
 
     found = facts(Owner)
 
-    assert found.facts.reads == {"story": True, "mood": True}
-    assert list(found.facts.writes) == ["tone"]
+    assert found.reads == {"story": True, "mood": True}
+    assert list(found.writes) == ["tone"]
     assert not found.sure

@@ -1,8 +1,7 @@
-"""`graphflow.contracts.definite`: which keys a function surely writes, against all its ways."""
+"""`graphflow.contracts.following`: which keys a function surely writes, against all its ways."""
 
 from __future__ import annotations
 
-import ast
 import itertools
 import textwrap
 from collections.abc import Sequence
@@ -11,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphflow.contracts.definite import sure_writes
-from graphflow.contracts.source import facts_in
+from graphflow.contracts.source import facts_of
+from tests.contracts.sources import function
 
 CASES = {
     "one after the other": ("w('a')\nw('b')", "ab"),
@@ -29,15 +28,29 @@ CASES = {
     "some cases": ("match c():\n  case 1:\n    w('a')", ""),
     "a function inside": ("def g():\n  w('a')\nw('b')", "b"),
     "always raises": ("w('a')\nraise ValueError", ""),
+    "a loop over what is written out": ("for _ in (1, 2):\n  w('a')", "a"),
+    "a loop over nothing": ("for _ in ():\n  w('a')", ""),
+    "a loop that ends by break": ("while True:\n  w('a')\n  if c():\n    break", "a"),
+    "a loop that never ends": ("while True:\n  w('a')", ""),
+    "an early break": ("for _ in (1, 2):\n  if c():\n    break\n  w('a')", ""),
+    "else of a loop": ("for _ in c():\n  pass\nelse:\n  w('a')", "a"),
+    "finally before a return": ("try:\n  return c()\nfinally:\n  w('a')", "a"),
+    "what a manager may swallow": ("with suppress(OSError):\n  c()\n  w('a')", ""),
+    "a function that is called": ("def g():\n  w('a')\ng()", "a"),
+    "a function that may be called": ("def g():\n  w('a')\nc(g)", ""),
+    "a loop with continue": ("for x in (1, 2):\n  w('a')\n  if c():\n    continue\n  w('b')", "a"),
+    "two loops": ("for x in (1, 2):\n  for y in (1, 2):\n    w('a')", "a"),
+    "a comprehension": ("[ctx.state.update(a=x) for x in (1, 2)]", "a"),
+    "a comprehension with a condition": ("[ctx.state.update(a=x) for x in (1, 2) if c()]", ""),
+    "both ways of an expression": ("ctx.state.update(a=1) if c() else ctx.state.update(a=2)", "a"),
 }
 
 
 def sure(source: str) -> set[str]:
     body = source.replace("w('a')", "ctx.state['a'] = 1").replace("w('b')", "ctx.state['b'] = 1")
-    tree = ast.parse("def f(ctx):\n" + textwrap.indent(body, "  "))
-    definition = tree.body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    return set(sure_writes(definition.body, facts_in(tree, sure, "ctx")[1]))
+    found = facts_of(function("def body(ctx, c):\n" + textwrap.indent(body, "  ")), "ctx")
+    assert not found.open
+    return set(found.sure)
 
 
 @pytest.mark.parametrize("name", CASES)

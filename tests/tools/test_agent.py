@@ -73,7 +73,7 @@ def test_a_contract_holds_what_the_tools_may_do() -> None:
     assert researcher.contract == Contract(
         reads=(Read("topic"), Read("facts")),
         writes=(Write("draft", STR), Write("facts", sure=False)),
-        open=("tool `any`: it uses `tool_context.state[key]`",),
+        open=(f"tool `any`: it uses `tool_context.state[key]` in line {hand_on.__code__.co_firstlineno + 2}",),
         escalates=True,
         answers_when_escalating=False,
         halts=True,
