@@ -19,8 +19,9 @@ from graphflow.checker.rules import ALL_RULES
 INDEX = "README.md"
 _HEAD = """# Rules
 
-What `graphflow check` finds. `graphflow explain CODE` prints a page. A finding is silenced by `# graphflow: ignore[CODE]` on the line
-where an agent is made, or by `ignore=["CODE"]` on the agent; `[tool.graphflow]` chooses rules and severities for a project.
+What `graphflow check` finds. `graphflow explain CODE` prints a page. A finding is silenced by `# graphflow: ignore[CODE]`
+on the line where an agent is made, or by `ignore=["CODE"]` on the agent; `[tool.graphflow]` chooses rules and severities
+for a project.
 
 | code | name | severity | since | what it finds |
 |---|---|---|---|---|

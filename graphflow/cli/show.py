@@ -12,8 +12,8 @@ from graphflow.checker.engine import rule_of
 from graphflow.checker.formats import printable
 from graphflow.checker.pages import page_of, pages
 from graphflow.checker.rules import ALL_RULES
+from graphflow.cli.contracts import CONTRACT_FORMATS
 from graphflow.cli.options import debug_option, layout, wants_colour, width_of
-from graphflow.cli.table import contract_table
 from graphflow.cli.targets import load, load_one
 from graphflow.errors import UsageError
 
@@ -45,19 +45,26 @@ def file_name(name: str) -> str:
     return re.sub(r"[^\w-]+", "_", name)[:100].strip("_") or "flow"
 
 
-@click.command(epilog="Example: `graphflow contract shop/refunds.py`.")
+@click.command(
+    epilog="Examples: `graphflow contract shop/refunds.py`, `graphflow contract shop.refunds:flow --keys --format markdown`."
+)
 @click.argument("target")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(CONTRACT_FORMATS)),
+    default="text",
+    show_default=True,
+    help="How to print.",
+)
+@click.option("--keys", is_flag=True, help="Print what is known of each key, too (JSON always has it).")
 @debug_option
-def contract(target: str) -> None:
+def contract(target: str, format_: str, keys: bool) -> None:
     """Print what each stage of TARGET reads and writes.
 
     `key?` in reads copes with an absent key; in writes, it may be left out.
     """
-    loaded = load(target)
-    for index, one in enumerate(loaded):
-        if len(loaded) > 1:
-            click.echo(("\n" if index else "") + f"{printable(one.flow.name)} ({printable(one.target)})")
-        click.echo(contract_table(one.flow.graph, **layout()), nl=False)
+    click.echo(CONTRACT_FORMATS[format_](load(target), keys=keys, layout=layout()), nl=False)
 
 
 @click.command(

@@ -1,39 +1,39 @@
-"""The stage table: what each stage of a flow reads and writes, one row for each stage.
+"""The stage table and the key table of a flow, laid out for a terminal of some width.
 
-Rows are data (`stages`); `contract_table` lays them out for a width::
+::
 
     node     runs               reads         writes        effect
     extract  model              message: str  fields: Form  -
              gemini-2.5-flash
              up to 3 attempts
 
-Keys are called what their authors call them, also in a sub-flow; those that graphflow keeps for itself are left out.
-Knows the graph only.
+`key?` in reads copes with an absent key; in writes, it may be left out. Knows the rows of `graphflow.cli.stages` only.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graphflow.checker.formats import printable
-from graphflow.contracts.contract import Read
+from graphflow.cli.stages import KeyRow, KeyUse, StageRow, Touch, key_rows, root_of, stage_rows
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import Branch, Fork, Join, LoopHeader, Node, Task, agent_path
-from graphflow.render.labels import KeyNames, group_text, guard_text, local_name
-from graphflow.schema import ANY, Type
+from graphflow.schema import ANY, MISSING
 
 _LONGEST_TYPE = 28
 _LONGEST_NAME = 120
-_WIDE, _NARROW = 24, 16
-"""Columns above which paths are broken at `/`, and words about what runs at blanks; the latter if space is short."""
+_WIDE, _MIDDLE, _NARROW = 24, 20, 16
+"""Columns above which paths are broken at `/`, and words at blanks; the later ones if space is short."""
+_MOST_LINES = 12
+STAGE_TITLES = ("node", "runs", "reads", "writes", "effect")
+KEY_TITLES = ("key", "type", "declared as", "written by", "read by")
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One row.
+    """One row of the stage table, as text.
 
     Attributes:
         node: the agent's path below the root.
@@ -51,85 +51,75 @@ class Stage:
 
 
 def stages(graph: Graph) -> list[Stage]:
-    """List the stages of a graph, in canonical order: tasks, gates, and whatever else touches a key or is run specially.
+    """List the stages of a graph, in canonical order.
 
     Args:
         graph: any graph.
     """
-    root = next((region.id for region in graph.regions.values() if region.parent is not None), graph.name)
-    names = KeyNames(graph)
-    return [_stage(node, runs, root, graph, names) for node, runs in _shown(graph, names)]
+    root = root_of(graph)
+    return [stage_text(row, root) for row in stage_rows(graph)]
 
 
-def _shown(graph: Graph, names: KeyNames) -> Iterator[tuple[Node, tuple[str, ...]]]:
-    for node in graph.nodes.values():
-        used = [*(read.key for read in node.contract.reads), *(write.key for write in node.contract.writes)]
-        own = [key for key in used if not names.reserved(key)]
-        match node:
-            case Task():
-                yield node, (_runs(node), guard_text(node.retry, node.timeout))
-            case Branch(halt=None, subject=subject):
-                if own or not subject:
-                    yield node, ("route" if node.id.endswith("#route") else "branch",)
-            case Branch():
-                yield node, ("gate",)
-            case LoopHeader() if own:
-                yield node, ("loop",)
-            case Fork(group=group) if group is not None:
-                text = group_text(group, len(graph.out(node.id)))
-                kind = "map" if group.over is not None else graph.regions[node.region].kind
-                yield from [(node, (kind, text))] * (bool(text) or bool(own))
-            case Join(collect=collect, exit_key=exit_key) if own:
-                yield node, ("collect" if collect else "loop end" if exit_key else "join",)
-            case _:
-                pass
+def stage_text(row: StageRow, root: str) -> Stage:
+    """Give a row the words that tables have for it.
+
+    Args:
+        row: what a stage does.
+        root: path of the outermost agent.
+
+    Returns:
+        Printable text; long names are cut.
+    """
+    runs = (f"{row.kind} {row.model}" if row.model else row.kind, *row.notes)
+    unknown = ("(others)",) if row.open else ()
+    effect = "halts" if row.halts else "-" if row.effect == "none" else row.effect
+    return Stage(
+        _cut(printable(row.node.removeprefix(f"{root}/"))),
+        tuple(_cut(printable(line)) for line in runs),
+        (*map(_use, row.reads), *unknown),
+        (*map(_use, row.writes), *unknown),
+        effect,
+    )
 
 
-def _runs(task: Task) -> str:
-    """Say what runs in a task; the two tasks at the ends of a sub-flow are told apart by their names."""
-    if task.kind == "model" and task.model:
-        return f"model {task.model}"
-    if task.kind == "glue":
-        return f"subflow {local_name(task.id)}" if task.fresh is not None else local_name(task.id)
-    return task.kind
+def key_cells(row: KeyRow, root: str) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Give a row of the key table the words that tables have for it.
+
+    Args:
+        row: what is known of a key.
+        root: path of the outermost agent.
+
+    Returns:
+        Printable text: name, type, declarations, writers, readers; long names are cut.
+    """
+    mark = {"required": "", "optional": "?"}
+    words = [f"input{mark[row.input]}"] if row.input is not None else []
+    words += [f"output{mark[row.output]}"] if row.output is not None else []
+    words += [f"in {row.scope}"] if row.scope else []
+    words += [f"merge {row.merge}"] if row.merge is not None else []
+    words += ["persist"] if row.persist else []
+    words += [f"default {row.default!r}"] if row.default is not MISSING else []
+    words += [row.doc] if row.doc else []
+    words += ["key"] if row.declared and not words else []
+    lists = (
+        tuple(_cut(printable(word)) for word in group)
+        for group in (words, _paths(row.writers, root), _paths(row.readers, root))
+    )
+    declared, writers, readers = lists
+    return _cut(printable(row.key)), (_type(row.type),), declared, writers, readers
 
 
-def _stage(node: Node, runs: tuple[str, ...], root: str, graph: Graph, names: KeyNames) -> Stage:
-    contract = node.contract
-    reads = [
-        _key(
-            ".".join((names.shown(read.key), *read.path)) + ("?" if read.optional else ""),
-            _read_type(read, node, graph),
-        )
-        for read in contract.reads
-        if not read.implicit and not names.reserved(read.key)
-    ]
-    given = next((_read_type(read, node, graph) for read in contract.reads if names.reserved(read.key)), None)
-    if given is not None and isinstance(node, Task):
-        reads.append(_key("(node_input)", given))
-    writes = [
-        _key(names.shown(write.key) + ("" if write.sure else "?"), write.type)
-        for write in contract.writes
-        if not names.reserved(write.key)
-    ]
-    unknown = ["(others)"] if contract.open else []
-    effect = "halts" if contract.halts else "" if contract.effect == "none" else contract.effect
-    name = printable(agent_path(node.id).removeprefix(f"{root}/"))
-    told = tuple(_cut(printable(line)) for line in runs if line)
-    return Stage(_cut(name), told, (*reads, *unknown), (*writes, *unknown), effect or "-")
+def _paths(touches: Sequence[Touch], root: str) -> list[str]:
+    return [touch.node.removeprefix(f"{root}/") + ("?" if touch.optional else "") for touch in touches]
 
 
-def _read_type(read: Read, node: Node, graph: Graph) -> Type:
-    """What the reader asks for; where it takes anything, what the writers agree on."""
-    if read.type != ANY or read.path:
-        return read.type
-    written = {edge.type for edge in graph.state if edge.reader == node.id and edge.key == read.key}
-    return written.pop() if len(written) == 1 else ANY
+def _use(use: KeyUse) -> str:
+    name = use.key + ("?" if use.optional else "")
+    return _cut(printable(name if use.type == ANY.text else f"{name}: {_type(use.type)}"))
 
 
-def _key(name: str, type_: Type) -> str:
-    text = type_.text if len(type_.text) <= _LONGEST_TYPE else f"{type_.text[: _LONGEST_TYPE - 3]}..."
-    return _cut(printable(name if type_ == ANY else f"{name}: {text}"))
+def _type(text: str) -> str:
+    return printable(text if len(text) <= _LONGEST_TYPE else f"{text[: _LONGEST_TYPE - 3]}...")
 
 
 def _cut(text: str) -> str:
@@ -147,11 +137,24 @@ def _broken(text: str, mark: str, width: int) -> list[str]:
     return lines
 
 
-def _cells(stage: Stage, width: int) -> tuple[str, ...]:
+def _listed(items: Sequence[str], mark: str, width: int) -> str:
+    lines = [part.rstrip() for item in items for part in _broken(item, mark, width)]
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES - 1], f"... {len(items)} in all"]
+    return "\n".join(lines) or "-"
+
+
+def _stage_cells(stage: Stage, width: int) -> tuple[str, ...]:
     """Give the texts of a row, with paths and words broken above a width."""
     node = _broken(stage.node, "/", width)
     runs = [part.rstrip() for line in stage.runs for part in _broken(line, " ", width)]
     return (*("\n".join(lines) or "-" for lines in (node, runs, stage.reads, stage.writes)), stage.effect)
+
+
+def _key_cells(row: KeyRow, root: str, width: int) -> tuple[str, ...]:
+    name, type_, declared, writers, readers = key_cells(row, root)
+    types = _listed(type_, " ", width)
+    return name, types, _listed(declared, " ", width), _listed(writers, "/", width), _listed(readers, "/", width)
 
 
 def _needed(rows: Iterable[Sequence[str]]) -> int:
@@ -171,6 +174,32 @@ def contract_table(graph: Graph, *, width: int = 80, colour: bool = False) -> st
     Returns:
         Text that ends with a newline.
     """
+    rows = [_stage_cells(stage, _WIDE) for stage in stages(graph)]
+    if _needed(rows) > width:
+        rows = [_stage_cells(stage, _NARROW) for stage in stages(graph)]
+    return _laid_out(STAGE_TITLES, rows, width=width, colour=colour)
+
+
+def key_table(graph: Graph, *, width: int = 80, colour: bool = False) -> str:
+    """Lay the key table out.
+
+    Args:
+        graph: any graph.
+        width: columns at most.
+        colour: use ANSI colours.
+
+    Returns:
+        Text that ends with a newline.
+    """
+    keys, root = key_rows(graph), root_of(graph)
+    for broken_above in (_WIDE, _MIDDLE, _NARROW):
+        rows = [_key_cells(row, root, broken_above) for row in keys]
+        if not rows or _needed(rows) <= width:
+            break
+    return _laid_out(KEY_TITLES, rows, width=width, colour=colour)
+
+
+def _laid_out(titles: Sequence[str], rows: Iterable[Sequence[str]], *, width: int, colour: bool) -> str:
     from rich.box import ASCII2, SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -179,11 +208,8 @@ def contract_table(graph: Graph, *, width: int = 80, colour: bool = False) -> st
     table = Table(box=SIMPLE_HEAD if colour else ASCII2, header_style="bold", pad_edge=False)
     if not colour:
         table.box = None
-    for title in ("node", "runs", "reads", "writes", "effect"):
+    for title in titles:
         table.add_column(title, overflow="fold", no_wrap=title == "effect")
-    rows = [_cells(stage, _WIDE) for stage in stages(graph)]
-    if _needed(rows) > width:
-        rows = [_cells(stage, _NARROW) for stage in stages(graph)]
     for cells in rows:
         table.add_row(*(Text(cell) for cell in cells))
     out = io.StringIO()
