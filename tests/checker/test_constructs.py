@@ -228,3 +228,34 @@ def test_a_question_reads_its_prompt_and_writes_its_answer() -> None:
 def test_a_map_that_reads_and_collects_one_key_is_told_once() -> None:
     report = Flow(MapAgent("m", over="a", agent=stage("b"), collect={"a": "c"}), inputs={}).check()
     assert found(report, "GF201", "GF202") == [("GF201", "m", "a")]
+
+
+def test_an_escalation_in_a_graph_in_a_loop_skips_what_is_after_its_join_only() -> None:
+    a, b, c = stage("a", (), ["x"], func=escalating), stage("b", (), ["y"]), stage("c", (), ["k"])
+    loop = LoopAgent("l", [Workflow("w", [(START, (a, b), c)])], max_iterations=2)
+    report = Flow(SequentialAgent("s", [loop, stage("r", ["x", "y", "k"])]), inputs={}).check()
+    assert found(report) == [("GF202", "s/r", "k")]
+
+
+def test_a_join_beside_a_cycle_knows_what_every_way_out_has_written() -> None:
+    draft, check = stage("draft", (), ["d"]), stage("check", ["d"], func=nothing)
+    fine, poor = stage("fine", (), ["v"]), stage("poor", (), ["w"])
+
+    def judge() -> Literal["again", "good", "bad"]:
+        return "good"
+
+    edges: list[Any] = [
+        (START, draft, judge),
+        (judge, {"again": draft, "good": fine, "bad": poor}),
+        ((fine, poor), check),
+    ]
+    report = Flow(Workflow("w", edges), inputs={}, outputs=["d", "v"]).check()
+    assert [(code, key) for code, _, key in found(report)] == [("GF211", "v"), ("GF203", "w")]
+
+
+def test_large_graphs_are_checked_in_one_pass() -> None:
+    """Each join is solved once: work grows with joins times what is upstream of them, not with paths."""
+    stages = [stage(f"n{n}", [f"k{n - 1}"] if n else [], [f"k{n}"]) for n in range(120)]
+    edges: list[Any] = [(START, stages[0])]
+    edges += [(stages[n - step], stages[n]) for n in range(1, 120) for step in (1, 2, 3) if n >= step]
+    assert found(Flow(Workflow("w", edges), inputs={}, outputs=["k119"]).check()) == []

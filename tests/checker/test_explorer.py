@@ -175,7 +175,7 @@ def assert_agrees(program: Program) -> None:
     assert {f.key for f in report if f.code == "GF211"} == wanted.missing
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(programs())
 def test_the_checker_says_what_the_explorer_finds(program: Program) -> None:
     assert_agrees(program)

@@ -13,7 +13,7 @@ from tests.checker.free_exploring import Explored, Graph, Node, Shape, codes, ex
 
 KEYS = ("a", "b", "m")
 MERGED = frozenset({"m"})
-MOST = 3000
+MOST = 1500
 
 
 def plain(ctx):
@@ -147,7 +147,7 @@ def assert_agrees(graph: Graph, inputs: tuple[str, ...], outputs: tuple[str, ...
     assert {f.key for f in report if f.code == "GF211"} == missing
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(graphs(), some_keys, some_keys)
 def test_the_checker_says_what_the_explorer_finds(
     graph: Graph, inputs: tuple[str, ...], outputs: tuple[str, ...]
