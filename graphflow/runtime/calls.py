@@ -28,15 +28,16 @@ HANDED_OVER = 0
 
 
 def _place(task: Activation) -> Place:
-    """Where the overlay of a custom agent is."""
+    """Where the overlay of a custom agent is, after what its code has done so far."""
     frame, node = task.frame, task.node
     label = f"{frame.label}/{node.id}()".lstrip("/")
-    return Place(node, frame.turns, (*frame.position, node.index), label)
+    return Place(node, frame.turns, (*frame.position, node.index, task.marks), label)
 
 
 def overlay(machine: Machine, event: Overlaid) -> None:
     """The code hands over writes and goes on."""
     task = machine.tasks.running[event.ticket]
+    task.marks += 1
     try:
         delta = checked_delta(task.node, event.delta, quiet=True)
         task.state = machine.ledger.commit(_place(task), task.state, delta, attempt=task.attempt, partial=True)
@@ -53,11 +54,12 @@ def begin(machine: Machine, event: Called) -> None:
     """The code runs a child: let control into it."""
     task = machine.tasks.running[event.ticket]
     node, outer = task.node, task.frame
+    task.marks += 1
     frame = Frame(
         node.index,
         outer,
         (*outer.turns, event.number),
-        (*outer.position, node.index, event.number),
+        (*outer.position, node.index, task.marks),
         f"{_place(task).scope}{event.number}",
         Counters(machine.plan.scopes[node.index].members[event.label]),
     )

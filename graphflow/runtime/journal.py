@@ -259,7 +259,7 @@ class Folded:
     Attributes:
         root: key -> value committed at the root: branches that have not joined leave nothing here.
         open: scope (a branch, an instance, an attempt) -> key -> value, for scopes that have not joined.
-        status: how the run ended, None if the journal has no terminal record.
+        status: how the run ended, or that it waits for people; None while it goes on.
     """
 
     root: Mapping[str, object]
@@ -281,6 +281,7 @@ def fold(records: Iterable[Record], merges: Mapping[str, Merge] | None = None) -
     scopes: dict[str, State] = {}
     status: Status | None = None
     for number, record in enumerate(records):
+        status = record.status if isinstance(record, RunEnded) else None
         match record:
             case RunStarted(inputs=inputs):
                 scopes[""] = states[number] = initial_state(inputs, number)
@@ -295,8 +296,6 @@ def fold(records: Iterable[Record], merges: Mapping[str, Merge] | None = None) -
                     given = [states[record.base], *(only(state, keep, states[record.base]) for state in given)]
                 states[number] = unite(given, merges or {}, node, number)
                 _move(scopes, scope, states[number], set(taken))
-            case RunEnded():
-                status = record.status
             case _:
                 pass
     root = scopes.pop("", None)

@@ -15,6 +15,7 @@ fired and is dead if none did; a dead node settles its out-edges as dead and pas
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphflow.errors import GraphflowError, InternalError, LimitExceeded
@@ -74,7 +75,6 @@ class Machine:
         self.ledger = Ledger(plan)
         self.tasks = Tasks(self.ledger)
         self.edges = Propagation(plan)
-        self.attempts: dict[tuple[int, tuple[int, ...]], int] = {}
         self._ending: tuple[Status, str] | None = None
         self._handlers: Mapping[type, Callable[[Any], None]] = {
             Start: self._start,
@@ -181,8 +181,11 @@ class Machine:
         try:
             delta = checked_delta(node, event.delta, quiet=quiet, written=task.written)
             fresh = node.node.fresh if isinstance(node.node, Task) else None
+            place = self.place(node, frame)
+            if task.marks:
+                place = replace(place, position=(*place.position, task.marks + 1))
             state = self.ledger.commit(
-                self.place(node, frame),
+                place,
                 task.state,
                 delta,
                 attempt=task.attempt,

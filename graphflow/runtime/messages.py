@@ -10,7 +10,7 @@ Nothing here knows how a command is carried out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphflow.contracts.retry import RetryPolicy
@@ -141,7 +141,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class StartTask:
-    """Run the body of a task on a state; `history` is what an earlier run of the same attempt has done already."""
+    """Run the body of a task on a state.
+
+    Attributes:
+        history: what an earlier run of the same attempt has done already.
+        under_way: the calls of children that it has begun and that go on.
+    """
 
     ticket: int
     node: PlanNode
@@ -149,6 +154,7 @@ class StartTask:
     turns: tuple[int, ...]
     attempt: int = 1
     history: Sequence[Done] = ()
+    under_way: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

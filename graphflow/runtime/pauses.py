@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphflow.errors import InternalError, StageTimeout
 from graphflow.runtime import groups
-from graphflow.runtime.journal import Answered, Asked
+from graphflow.runtime.journal import Answered, Asked, Cancelled
 from graphflow.runtime.messages import AskedFor, Done, Resume, SetTimer
 from graphflow.runtime.tasks import Question
 
@@ -25,6 +25,8 @@ def ask(machine: Machine, event: AskedFor) -> None:
     task = machine.tasks.take(event.ticket)
     node, turns = task.node.id, task.frame.turns
     if machine.ending or not task.frame.alive:
+        machine.ledger.record(Cancelled(node, turns))
+        groups.check_gone(machine, task.frame)
         return
     request = f"{node}{''.join(f'[{turn}]' for turn in turns)}#{event.number}"
     machine.ledger.record(

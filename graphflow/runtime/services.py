@@ -222,20 +222,22 @@ class TaskServices:
         default: object,
     ) -> object:
         """Give the answer, or put the body aside until there is one."""
+        self._hand_over(context)
         self._asked += 1
         before = self._before("ask", prompt)
         type_ = type_of(schema)
         if before is not None:
             return validator(type_)(before.result)
         deadline = None if timeout is None else self.hub.elapsed + timeout
-        self._hand_over(context)
         self.open = False
         self.hub.feed(AskedFor(self.command.ticket, self._asked, prompt, type_, deadline, default))
         raise PutAside
 
     async def overlay(self, context: Context, delta: Mapping[str, object]) -> None:
         """Let the children that start from now on, and the code itself, see these writes."""
-        self._hand_over(context)
+        written = dict(context.state.delta)
+        context.state.delta.clear()
+        self._overlay(context, written)
         self._overlay(context, delta)
 
     def start_call(self, context: Context, label: str) -> ChildRun:
@@ -245,20 +247,24 @@ class TaskServices:
         number, node, ticket = self._calls, self.command.node, self.command.ticket
         path = f"{agent_path(node.id)}/{called(label)}"
         run = ChildRun(path, (*self.command.turns, number), lambda state: self._renew(context, state))
-        done = self._returned.pop(number, None)
-        if done is not None:
-            if done.name != label:
-                raise ReplayError(
-                    f"`{node.id}` runs again and runs `{called(label)}` where it ran `{called(done.name)}` before",
-                    node=node.id,
-                )
-            run.end(done)
-            return run
-        self.hub.calls[ticket, number] = run
         task = self.hub.machine.tasks.running.get(ticket)
         if task is None:
             raise UsageError(f"`{node.id}` runs `{called(label)}` after it has ended")
-        if number not in task.calls:
+        running = task.calls.get(number)
+        done = self._returned.pop(number, None)
+        if done is None and running is None and number in self.command.under_way:
+            done = next(done for done in task.history if (done.kind, done.number) == ("call", number))
+        before = done.name if done is not None else running.label if running is not None else label
+        if before != label:
+            raise ReplayError(
+                f"`{node.id}` runs again and runs `{called(label)}` where it ran `{called(before)}` before",
+                node=node.id,
+            )
+        if done is not None:
+            run.end(done)
+            return run
+        self.hub.calls[ticket, number] = run
+        if running is None:
             self.hub.feed(Called(ticket, number, label))
         return run
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphflow.ir.nodes import Fork
+from graphflow.ir.nodes import Fork, Task
 from graphflow.runtime.frames import Call, Frame, Group
 from graphflow.runtime.journal import Cancelled, TaskStarted
 from graphflow.runtime.ledger import Ledger
@@ -43,6 +43,7 @@ class Activation:
         history: what it has done already.
         calls: number -> child that runs.
         written: keys that the code of a custom agent has handed over.
+        marks: how often its code has handed writes over or begun to run a child; the order of what comes of it.
     """
 
     node: PlanNode
@@ -58,6 +59,7 @@ class Activation:
     history: list[Done] = field(default_factory=list)
     calls: dict[int, Call] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
+    marks: int = 0
 
     def inside(self, frame: Frame) -> bool:
         """Whether it runs in a frame or in one inside it."""
@@ -96,6 +98,7 @@ class Tasks:
         self.commands: list[Command] = []
         self.steps = 0
         self._ledger = ledger
+        self._attempts: dict[tuple[int, tuple[int, ...]], int] = {}
         self._tickets = 0
         self._timers = 0
 
@@ -108,14 +111,17 @@ class Tasks:
         for group, _ in groups:
             group.busy += 1
             task.slots.append(group)
+        if not task.ticket and _may_run_again(task):
+            place = (task.node.index, task.frame.turns)
+            task.attempt = self._attempts[place] = self._attempts.get(place, 0) + 1
         self.steps += 1
         self._tickets += 1
         task.ticket = self._tickets
         task.stopped = task.suspended = False
         self.running[task.ticket] = task
         self._ledger.record(TaskStarted(task.node.id, task.frame.turns, task.attempt, task.start.number))
-        history = tuple(task.history)
-        self.commands.append(StartTask(task.ticket, task.node, task.start, task.frame.turns, task.attempt, history))
+        told = (tuple(task.history), frozenset(task.calls))
+        self.commands.append(StartTask(task.ticket, task.node, task.start, task.frame.turns, task.attempt, *told))
 
     def take(self, ticket: int) -> Activation:
         """Take a task out of those that run, and free its slots."""
@@ -195,3 +201,17 @@ def _capped(task: Activation) -> Iterator[tuple[Group, int]]:
             fork = owner.fork.node
             if isinstance(fork, Fork) and fork.group is not None and fork.group.limit is not None:
                 yield owner, fork.group.limit
+
+
+def _may_run_again(task: Activation) -> bool:
+    """Whether the task may be run several times at the same turns, so that its attempts are counted."""
+    return _is_tried(task.node) or any(_is_attempt(frame) for frame in task.frame.around())
+
+
+def _is_tried(node: PlanNode) -> bool:
+    return isinstance(node.node, Task) and node.node.retry is not None
+
+
+def _is_attempt(frame: Frame) -> bool:
+    owner = frame.owner
+    return owner.guard if isinstance(owner, Group) else isinstance(owner, Call) and _is_tried(owner.task.node)

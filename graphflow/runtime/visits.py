@@ -26,7 +26,7 @@ from graphflow.ir.nodes import (
 )
 from graphflow.runtime import decisions, groups, joins
 from graphflow.runtime.commits import missing_output
-from graphflow.runtime.frames import Arrival, Frame, Group
+from graphflow.runtime.frames import Arrival, Frame
 from graphflow.runtime.journal import BranchTaken, Halted, LoopTurned
 from graphflow.runtime.plan import PlanNode
 from graphflow.runtime.tasks import Activation
@@ -45,14 +45,7 @@ def start(machine: Machine, node: PlanNode, frame: Frame, state: State, tries: i
     limit = machine.max_steps
     if limit is not None and machine.tasks.steps >= limit:
         raise LimitExceeded(f"the limit of {limit} steps was reached before `{node.id}`", limit="max_steps")
-    task = node.node
-    attempt = 1
-    if isinstance(task, Task) and (
-        task.retry is not None or any(isinstance(f.owner, Group) and f.owner.guard for f in frame.around())
-    ):
-        place = (node.index, frame.turns)
-        attempt = machine.attempts[place] = machine.attempts.get(place, 0) + 1
-    machine.tasks.start(Activation(node, frame, state, state, attempt, tries))
+    machine.tasks.start(Activation(node, frame, state, state, tries=tries))
 
 
 def _at_task(machine: Machine, frame: Frame, node: PlanNode, _: list[Arrival], state: State) -> None:
