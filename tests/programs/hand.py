@@ -1,8 +1,16 @@
-"""A driver that is a loop: it completes the running tasks of a machine in the order of a random source."""
+"""A driver that is a loop: it completes the running tasks of a machine in the order of a random source.
+
+::
+
+    machine = by_hand(flow, {"a": 2}, Random(7), check=lambda machine, outcome: None)
+
+Questions are answered as `number_for` says. There is no event loop: custom agents cannot be run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -11,61 +19,103 @@ from graphflow.ir.nodes import Task
 from graphflow.runtime.execution import context_of, succeeded
 from graphflow.runtime.machine import Machine
 from graphflow.runtime.messages import (
+    AskedFor,
     ClearTimer,
+    Event,
     Failed,
     Outcome,
+    Resume,
     SetTimer,
     Start,
     StartTask,
     Stopped,
     StopTask,
-    Succeeded,
     TimerRang,
 )
+from graphflow.schema import type_of
+from tests.programs.running import answers_to
+
+Check = Callable[[Machine, Outcome], None]
 
 
-def by_hand(
-    flow: Flow, inputs: dict[str, object], random: Random, *, check: Callable[[Machine, Outcome], None]
-) -> Machine:
-    """Run a flow without an event loop; `check` sees the machine after every step."""
-    machine = Machine(flow.plan, "by-hand")
-    running: dict[int, StartTask] = {}
-    timers: list[int] = []
-    stopped: set[int] = set()
-    outcome = machine.step(Start(inputs))
-    while True:
-        check(machine, outcome)
-        if machine.status is not None:
-            return machine
+class PutAside(BaseException):
+    """A body has to wait for an answer."""
+
+
+@dataclass
+class Person:
+    """What a body may ask for here: the answer to one question."""
+
+    command: StartTask
+    asked: AskedFor | None = None
+
+    async def ask(self, _: object, prompt: str, schema: object, timeout: float | None, default: object) -> object:  # noqa: ASYNC109
+        answered = next((done for done in self.command.history if done.kind == "ask"), None)
+        if answered is not None:
+            return answered.result
+        self.asked = AskedFor(self.command.ticket, 1, prompt, type_of(schema), timeout, default)
+        raise PutAside
+
+
+@dataclass
+class _Hand:
+    machine: Machine
+    random: Random
+    check: Check
+
+    def __post_init__(self) -> None:
+        self.running: dict[int, StartTask] = {}
+        self.timers: list[int] = []
+        self.stopped: set[int] = set()
+
+    def step(self, event: Event) -> None:
+        outcome = self.machine.step(event)
+        self.check(self.machine, outcome)
         for command in outcome.commands:
             match command:
                 case StopTask(ticket=ticket):
-                    stopped.add(ticket)
+                    self.stopped.add(ticket)
                 case StartTask(ticket=ticket):
-                    running[ticket] = command
+                    self.running[ticket] = command
                 case SetTimer(timer=timer):
-                    timers.append(timer)
+                    self.timers.append(timer)
                 case ClearTimer(timer=timer):
-                    timers.remove(timer)
+                    self.timers.remove(timer)
                 case _:
                     raise AssertionError(f"no body of a drawn program does this: {command}")
-        chosen = random.choice([*sorted(running), *(-timer for timer in timers)])
+
+    def next(self) -> Event:
+        if self.machine.status == "paused":
+            return Resume(answers_to(self.machine, self.random))
+        chosen = self.random.choice([*sorted(self.running), *(-timer for timer in self.timers)])
         if chosen < 0:
-            timers.remove(-chosen)
-            outcome = machine.step(TimerRang(-chosen))
-            continue
-        command = running.pop(chosen)
-        outcome = machine.step(Stopped(chosen) if chosen in stopped and random.randrange(2) else executed(command))
+            self.timers.remove(-chosen)
+            return TimerRang(-chosen)
+        command = self.running.pop(chosen)
+        return Stopped(chosen) if chosen in self.stopped and self.random.randrange(2) else executed(command)
 
 
-def executed(command: StartTask) -> Succeeded | Failed:
-    """Run a body to its end at once."""
+def by_hand(flow: Flow, inputs: dict[str, object], random: Random, *, check: Check) -> Machine:
+    """Run a flow without an event loop; `check` sees the machine after every step."""
+    hand = _Hand(Machine(flow.plan, "by-hand"), random, check)
+    hand.step(Start(inputs))
+    while hand.machine.status in (None, "paused"):
+        hand.step(hand.next())
+    return hand.machine
+
+
+def executed(command: StartTask) -> Event:
+    """Run a body to its end, or to a question, at once."""
     task = command.node.node
     assert isinstance(task, Task)
     context = context_of("by-hand", command, task)
+    context.services = person = Person(command)
     try:
         delta = task.body.call(context)
         delta = finished(delta) if isinstance(delta, Coroutine) else delta
+    except PutAside:
+        assert person.asked is not None
+        return person.asked
     except Exception as error:  # noqa: BLE001 - what a body raises is an event
         return Failed(command.ticket, error)
     return succeeded(command, task, context, delta)

@@ -1,6 +1,6 @@
-"""Random programs: trees of function agents as plain data, and how one becomes a flow.
+"""Random programs: trees of agents as plain data, and how one becomes a flow.
 
-What a leaf does is a pure function of its name, its iterations and what it sees, so that a reader who runs the tree by
+What a leaf does is a pure function of its name, its turns and what it sees, so that a reader who runs the tree by
 hand (see `interpreter.py`) and the scheduler must come to the same state::
 
     tree = random_tree(Random(7), depth=3)
@@ -9,137 +9,78 @@ hand (see `interpreter.py`) and the scheduler must come to the same state::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import count
-from random import Random
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 from zlib import crc32
 
 from anyio import lowlevel
 
 from graphflow import (
     PASS,
+    AskAgent,
     ConditionalAgent,
     Context,
+    Flatten,
     Flow,
     FunctionAgent,
     Gate,
-    Key,
     LoopAgent,
-    Merge,
-    Overwrite,
+    MapAgent,
     ParallelAgent,
+    RetryPolicy,
     SequentialAgent,
+    SubFlow,
     key,
 )
+from tests.programs.growing import random_tree
+from tests.programs.kinds import (
+    INPUTS,
+    KEYS,
+    MERGED,
+    PLAIN,
+    Ask,
+    Call,
+    Cases,
+    Guard,
+    Leaf,
+    Leave,
+    Loop,
+    Map,
+    Own,
+    Par,
+    Seq,
+    Sub,
+    Test,
+    Tree,
+    Tried,
+    When,
+    behaviour,
+    chained,
+    seen,
+)
+from tests.programs.scripts import Scripted, keys_of
 
-Mood = Literal["plain", "escalates", "fails", "halts"]
-PLAIN = ("a", "b", "c", "d", "e")
-MERGED = ("log", "bag", "total", "chain")
-INPUTS = {"a": 2, "d": 1}
-
-
-def chained(old: int, new: int) -> int:
-    """A merge that depends on the order of updates."""
-    return (old * 3 + new) % 1009
-
-
-KEYS = [
-    Key("b", int, default=1),
-    Key("log", list[int], merge=Merge.append),
-    Key("bag", list[int], default=[0], merge=Merge.extend),
-    Key("total", int, merge=Merge.sum),
-    Key("chain", int, merge=Merge.of(chained)),
+__all__ = [
+    "INPUTS",
+    "KEYS",
+    "MERGED",
+    "PLAIN",
+    "Cases",
+    "Guard",
+    "Leaf",
+    "Loop",
+    "Par",
+    "Program",
+    "Seq",
+    "Test",
+    "Tree",
+    "When",
+    "behaviour",
+    "chained",
+    "random_tree",
 ]
-
-
-@dataclass(frozen=True)
-class Test:
-    """`key op value`, over a plain key."""
-
-    key: str
-    op: Literal["eq", "lt", "exists"]
-    value: int = 0
-
-    def condition(self) -> Any:
-        subject = key(self.key)
-        return {"eq": subject == self.value, "lt": subject < self.value, "exists": subject.exists()}[self.op]
-
-
-@dataclass(frozen=True)
-class Leaf:
-    name: str
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    may: tuple[str, ...] = ()
-    mood: Mood = "plain"
-    overwrites: bool = False
-    mode: Literal["async", "inline"] = "async"
-    irreversible: bool = False
-
-
-@dataclass(frozen=True)
-class Seq:
-    name: str
-    items: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Par:
-    name: str
-    items: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Loop:
-    name: str
-    items: tuple[Tree, ...]
-    bound: int
-    until: Test | None = None
-    exit_key: str | None = None
-    exhausted: Leaf | Literal["continue", "fail"] = "continue"
-
-
-@dataclass(frozen=True)
-class Cases:
-    """`default`: a tree, None for PASS, "missing" for none at all."""
-
-    name: str
-    on: str
-    arms: tuple[tuple[int, Tree | None], ...]
-    default: Tree | Literal["missing"] | None = None
-
-
-@dataclass(frozen=True)
-class When:
-    name: str
-    test: Test
-    then: Tree
-    otherwise: Tree | None = None
-
-
-@dataclass(frozen=True)
-class Guard:
-    name: str
-    test: Test
-
-
-Tree = Leaf | Seq | Par | Loop | Cases | When | Guard
-
-
-def behaviour(leaf: Leaf, turns: tuple[int, ...], view: Mapping[str, object]) -> tuple[dict[str, object], bool]:
-    """What a leaf writes when it sees this, and whether it does what its mood says."""
-    digest = crc32(repr((leaf.name, turns, sorted(view.items()))).encode())
-    written = [*leaf.writes, *(name for name in leaf.may if digest >> 3 & 1)]
-    delta: dict[str, object] = {}
-    for place, name in enumerate(written):
-        number = (digest >> place) % 97
-        value: object = number % 4 if name in PLAIN else [number] if name == "bag" else number
-        if leaf.overwrites:
-            value = Overwrite([number] if name == "log" else value)
-        delta[name] = value
-    return delta, (digest >> 5) % 3 == 0
+GIVEN = {"a": int, "d?": int, "few?": list[int], "box?": dict}
 
 
 @dataclass
@@ -148,24 +89,56 @@ class Program:
 
     Attributes:
         seed: how often each body gives way before it acts; None for never, outside of an event loop.
-        ran: what its bodies did, as (name, iterations).
+        ran: what its bodies did, as (name, turns, attempt).
+        steps: the steps that its custom agents did, as (name, turns, attempt, place in the script).
     """
 
     tree: Tree
     seed: int | None = 0
-    ran: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    ran: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
+    steps: list[tuple[str, tuple[int, ...], int, int]] = field(default_factory=list)
 
     def flow(self) -> Flow:
-        return Flow(self._agent(self.tree), inputs={"a": int, "d?": int}, keys=KEYS)
+        return self._flow(self.tree)
 
-    def _agent(self, tree: Tree) -> Any:
+    @cached_property
+    def whole(self) -> Flow:
+        """The flow, made once."""
+        return self.flow()
+
+    def _flow(self, tree: Tree) -> Flow:
+        return Flow(self._agent(tree), inputs=GIVEN, keys=KEYS)
+
+    def _agent(self, tree: Tree, **guard: Any) -> Any:
         match tree:
+            case Tried():
+                return self._agent(tree.inner, **self._guard(tree))
             case Leaf():
-                return self._leaf(tree)
+                return self._leaf(tree, **guard)
+            case Ask(name, about, to):
+                return AskAgent(name, f"how about {{{about}}}?", to, output_schema=int, **guard)
+            case Par() | Map():
+                return self._side_by_side(tree, **guard)
+            case Own():
+                return self._own(tree, **guard)
+            case Sub():
+                return SubFlow(
+                    tree.name, self._flow(tree.body), inputs=dict(tree.inputs), outputs=dict(tree.outputs), **guard
+                )
+            case _:
+                return self._in_order(tree, **guard)
+
+    def _guard(self, tried: Tried) -> dict[str, Any]:
+        policy = RetryPolicy(attempts=tried.attempts, backoff=0, jitter=0) if tried.attempts > 1 else None
+        handler: Any = tried.handler
+        if handler is not None:
+            handler = dict(handler) if isinstance(handler, tuple) else self._agent(handler)
+        return {name: value for name, value in {"retry": policy, "on_error": handler}.items() if value is not None}
+
+    def _in_order(self, tree: Seq | Loop | Cases | When | Guard, **guard: Any) -> Any:
+        match tree:
             case Seq(name, items):
-                return SequentialAgent(name, [self._agent(item) for item in items])
-            case Par(name, items):
-                return ParallelAgent(name, [self._agent(item) for item in items])
+                return SequentialAgent(name, [self._agent(item) for item in items], **guard)
             case Loop():
                 handler = self._leaf(tree.exhausted) if isinstance(tree.exhausted, Leaf) else tree.exhausted
                 until = tree.until.condition() if tree.until else None
@@ -176,6 +149,7 @@ class Program:
                     until=until,
                     exit_key=tree.exit_key,
                     on_exhausted=handler,
+                    **guard,
                 )
             case Cases():
                 return ConditionalAgent(
@@ -183,26 +157,59 @@ class Program:
                     on=tree.on,
                     cases={value: self._agent(arm) if arm else PASS for value, arm in tree.arms},
                     default=None if tree.default == "missing" else self._agent(tree.default) if tree.default else PASS,
+                    **guard,
                 )
             case When():
                 otherwise = self._agent(tree.otherwise) if tree.otherwise else None
                 then = self._agent(tree.then)
-                return ConditionalAgent(tree.name, when=tree.test.condition(), then=then, otherwise=otherwise)
+                return ConditionalAgent(tree.name, when=tree.test.condition(), then=then, otherwise=otherwise, **guard)
             case Guard():
-                return Gate(tree.name, tree.test.condition())
+                return Gate(tree.name, tree.test.condition(), **guard)
+
+    def _side_by_side(self, tree: Par | Map, **guard: Any) -> Any:
+        if tree.collects:
+            guard["on_error"] = "collect"
+        if isinstance(tree, Par):
+            branches = [self._agent(item) for item in tree.items]
+            return ParallelAgent(tree.name, branches, join=tree.need, max_concurrency=tree.cap, **guard)
+        over, _, path = tree.over.partition(".")
+        return MapAgent(
+            tree.name,
+            over=key(over).field(path) if path else over,
+            agent=self._agent(tree.body),
+            collect={inner: Flatten(outer) if joined else outer for inner, outer, joined in tree.lists},
+            index="index" if tree.index else None,
+            max_concurrency=tree.cap,
+            **guard,
+        )
+
+    def _own(self, own: Own, **guard: Any) -> Scripted:
+        reads, writes = keys_of(own.script)
+        leaves = any(isinstance(op, Leave) or (isinstance(op, Call) and op.forward) for op in own.script)
+        return Scripted(
+            name=own.name,
+            sub_agents=[self._agent(child) for child in own.children],
+            script=own.script,
+            steps=self.steps,
+            reads=[f"{name}?" for name in reads],
+            writes=[],
+            may_write=writes,
+            escalates=leaves,
+            **guard,
+        )
 
     async def _pause(self, leaf: Leaf, ctx: Context) -> None:
         if self.seed is not None:
-            for _ in range(crc32(f"{self.seed}{leaf.name}{ctx.iterations}".encode()) % 4):
+            for _ in range(crc32(f"{self.seed}{leaf.name}{ctx.turns}".encode()) % 4):
                 await lowlevel.checkpoint()
 
-    def _leaf(self, leaf: Leaf) -> FunctionAgent:
+    def _leaf(self, leaf: Leaf, **guard: Any) -> FunctionAgent:
         keys = [name.rstrip("?") for name in leaf.reads]
 
         def act(ctx: Context) -> tuple[dict[str, object], bool]:
-            self.ran.append((leaf.name, ctx.iterations))
+            self.ran.append((leaf.name, ctx.turns, ctx.attempt))
             view = {name: ctx.state[name] for name in keys if name in ctx.state}
-            delta, moody = behaviour(leaf, ctx.iterations, view)
+            delta, moody = behaviour(leaf, ctx.turns, {name: seen(view[name]) for name in view}, ctx.attempt)
             for value in view.values():
                 if isinstance(value, list):
                     value.append("changed in place")
@@ -239,88 +246,5 @@ class Program:
             may_write=list(leaf.may),
             effect="irreversible" if leaf.irreversible else "none",
             blocking=False,
+            **guard,
         )
-
-
-def random_tree(random: Random, depth: int, *, tame: bool = False) -> Tree:
-    """Draw a tree. A tame one neither fails nor halts on purpose."""
-    return _Drawing(random, tame).tree(depth)
-
-
-class _Drawing:
-    def __init__(self, random: Random, tame: bool) -> None:
-        self.random = random
-        self.tame = tame
-        self.numbers = count(1)
-
-    def tree(self, depth: int) -> Tree:
-        kinds = [self.leaf] if depth <= 0 or (depth <= 2 and self.chance(3)) else [self.seq, self.par, self.loop] * 2
-        if depth > 0:
-            kinds += [self.cases, self.when]
-        if not self.tame and self.chance(4):
-            kinds = [self.guard]
-        return self.random.choice(kinds)(depth - 1)
-
-    def name(self, kind: str) -> str:
-        return f"{kind}{next(self.numbers)}"
-
-    def chance(self, one_in: int) -> bool:
-        return self.random.randrange(one_in) == 0
-
-    def items(self, depth: int) -> tuple[Tree, ...]:
-        return tuple(self.tree(depth) for _ in range(self.random.randint(1, 3)))
-
-    def test(self) -> Test:
-        op = self.random.choice(["eq", "lt", "lt", "exists"])
-        keys = PLAIN if not self.tame and self.chance(4) else ("a", "b")
-        return Test(self.random.choice(keys), op, self.random.randint(1, 3))
-
-    def keys(self, most: int) -> tuple[str, ...]:
-        return tuple(sorted(self.random.sample([*PLAIN, *MERGED * 3], self.random.randint(0, most))))
-
-    def leaf(self, _: int) -> Leaf:
-        reads = dict.fromkeys(self.keys(3))
-        hard = ("a", "b", "bag") if self.tame or not self.chance(3) else (*PLAIN, *MERGED)
-        writes = dict.fromkeys(self.keys(2))
-        moods: list[Mood] = ["plain"] * 6 + ["escalates"] * 2 + ([] if self.tame else ["fails", "halts"])
-        return Leaf(
-            self.name("leaf"),
-            tuple(name if name in hard else f"{name}?" for name in reads),
-            tuple(writes),
-            tuple(name for name in dict.fromkeys(self.keys(1)) if name not in writes),
-            self.random.choice(moods),
-            self.chance(6),
-            self.random.choice(["async", "inline"]),
-            self.chance(8),
-        )
-
-    def seq(self, depth: int) -> Seq:
-        return Seq(self.name("seq"), self.items(depth))
-
-    def par(self, depth: int) -> Par:
-        return Par(self.name("par"), self.items(depth))
-
-    def loop(self, depth: int) -> Loop:
-        exhausted: Any = "continue" if self.tame or not self.chance(4) else "fail"
-        return Loop(
-            self.name("loop"),
-            self.items(depth),
-            self.random.randint(1, 3),
-            self.test() if self.chance(2) else None,
-            "how" if self.chance(4) else None,
-            self.leaf(0) if self.chance(4) else exhausted,
-        )
-
-    def cases(self, depth: int) -> Cases:
-        values = sorted(self.random.sample(range(4), self.random.randint(1, 2)))
-        arms = tuple((value, None if self.chance(4) else self.tree(depth)) for value in values)
-        default: Any = None if self.chance(2) else self.tree(depth)
-        if not self.tame and self.chance(5):
-            default = "missing"
-        return Cases(self.name("cases"), self.test().key, arms, default)
-
-    def when(self, depth: int) -> When:
-        return When(self.name("when"), self.test(), self.tree(depth), self.tree(depth) if self.chance(2) else None)
-
-    def guard(self, _: int) -> Guard:
-        return Guard(self.name("guard"), self.test())

@@ -3,47 +3,72 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from random import Random
 
-import anyio
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphflow import RunFailed
-from graphflow.runtime.journal import fold
-from tests.programs.interpreter import Meaning, meaning
-from tests.programs.trees import INPUTS, KEYS, Program, random_tree
+from tests.programs.interpreter import meaning
+from tests.programs.kinds import INPUTS, Tree
+from tests.programs.running import Told, run_program
+from tests.programs.strands import TooLong
+from tests.programs.trees import Program, random_tree
 
-MERGES = {key.name: key.merge for key in KEYS if key.merge is not None}
+more = settings(max_examples=2 * settings.default.max_examples)
+seeds = st.integers(0, 2**32)
+inputs_drawn = st.fixed_dictionaries(
+    {"a": st.just(2)},
+    optional={
+        "d": st.just(1),
+        "few": st.lists(st.integers(0, 4), max_size=3),
+        "box": st.lists(st.integers(0, 4), max_size=3).map(lambda few: {"few": few}),
+    },
+)
+Inputs = dict[str, object]
 
 
-def outcome(program: Program, inputs: dict[str, object], backend: str):
-    flow = program.flow()
+def agree(tree: Tree, program: Program, inputs: Inputs, told: Told) -> None:
+    """Assert that a run is what a reader of its program expects, given what time has decided."""
     try:
-        result = anyio.run(partial(flow.run, inputs, check="off"), backend=backend)
-    except RunFailed as failure:
-        result = failure.result
-    ending = type(result.error).__name__ if result.status == "failed" else result.status
-    return result, ending
-
-
-def agree(expected: Meaning, program: Program, inputs: dict[str, object], backend: str) -> None:
-    result, ending = outcome(program, inputs, backend)
-    ran = Counter(program.ran)
-
-    assert ending in expected.endings
-    assert result.state == expected.state
-    assert ran <= expected.ran
-    assert expected.surely <= ran
-    assert fold(result.journal.records, MERGES).root == result.state
+        expected = meaning(tree, inputs, told.clock)
+    except TooLong:
+        assume(False)
+        raise
+    assert told.ending == expected.ending
+    assert told.state == expected.state
+    assert expected.faults == []
+    began = Counter((name, turns, one.attempt) for (name, turns), all_ in told.clock.executions.items() for one in all_)
+    assert began == Counter((run.name, run.turns, run.attempt) for run in expected.runs)
+    ran, own = Counter(program.ran), {name for name, _, _ in program.ran}
+    ended = {(run.name, run.turns, run.attempt) for run in expected.runs if run.what.how in ("committed", "failed")}
+    assert ran <= began
+    assert all(ran[one] == 1 for one in ended if one[0] in own)
+    assert max(Counter(program.steps).values(), default=1) == 1
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @given(random=st.randoms(use_true_random=False), seed=st.integers(0, 5), tame=st.booleans(), given_d=st.booleans())
 def test_random_trees_end_as_the_semantics_say(random: Random, seed: int, tame: bool, given_d: bool, backend: str):
+    """Sequences, branches, loops, conditionals and gates."""
     tree = random_tree(random, 4, tame=tame)
     inputs = {key: value for key, value in INPUTS.items() if key == "a" or given_d}
+    program = Program(tree, seed)
 
-    agree(meaning(tree, inputs), Program(tree, seed), inputs, backend)
+    agree(tree, program, inputs, run_program(program, inputs, backend, random))
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@more
+@given(draw=seeds, seed=st.integers(0, 50), tame=st.booleans(), inputs=inputs_drawn)
+def test_every_kind_of_agent_does_what_the_semantics_say(
+    draw: int, seed: int, tame: bool, inputs: Inputs, backend: str
+) -> None:
+    """Maps, sub-flows, custom agents, questions, attempts, handlers and policies too."""
+    random = Random(draw)
+    tree = random_tree(random, 3, tame=tame, every=True)
+    program = Program(tree, seed)
+    told = run_program(program, inputs, backend, random)
+    assume(told.ending != "LimitExceeded")
+
+    agree(tree, program, inputs, told)
