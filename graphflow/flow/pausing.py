@@ -19,7 +19,7 @@ from graphflow.runtime.journal import Asked
 from graphflow.runtime.messages import Resume
 from graphflow.runtime.result import Pending
 from graphflow.runtime.scheduler import Driver
-from graphflow.schema import TypeMismatch, freeze, validator
+from graphflow.schema import Type, TypeMismatch, freeze, from_json, validator
 
 
 class PausedRuns:
@@ -65,7 +65,7 @@ def _resume(driver: Driver, answers: dict[str, Any], waited: float) -> Resume:
             )
             continue
         try:
-            checked[request] = freeze(validator(question.schema)(answer), question.schema)
+            checked[request] = freeze(_read(answer, question.schema), question.schema)
         except TypeMismatch as error:
             faults.append(f"`{request}` takes {question.schema.text}: {error}")
     if faults:
@@ -79,6 +79,21 @@ def _resume(driver: Driver, answers: dict[str, Any], waited: float) -> Resume:
     by_default = {request: question.default for request, question in late.items() if question.default is not None}
     expired = frozenset(request for request in late if request not in by_default)
     return Resume({**checked, **by_default}, frozenset(by_default), expired)
+
+
+def _read(answer: object, schema: Type) -> object:
+    """Take an answer as it is, or as JSON of what was asked for: a person's answer comes from a form or a file.
+
+    Raises:
+        TypeMismatch: it is neither.
+    """
+    try:
+        return validator(schema)(answer)
+    except TypeMismatch as mismatch:
+        try:
+            return from_json(answer, schema)
+        except (TypeMismatch, ValueError):
+            raise mismatch from None
 
 
 def pending_of(driver: Driver) -> tuple[Pending, ...]:

@@ -75,6 +75,7 @@ class Machine:
         self.ledger = Ledger(plan)
         self.tasks = Tasks(self.ledger)
         self.edges = Propagation(plan)
+        self._blamed: dict[int, tuple[BaseException, str]] = {}
         self._ending: tuple[Status, str] | None = None
         self._handlers: Mapping[type, Callable[[Any], None]] = {
             Start: self._start,
@@ -243,6 +244,7 @@ class Machine:
         """Find who deals with a failure: the node's own handler, a region around it, code that runs it, else the run fails."""
         if self.ending:
             return
+        first = self._blamed.setdefault(id(error), (error, agent_path(node.id)))[1]
         if not isinstance(error, (LimitExceeded, InternalError)):
             if state is not None and any(out.label == ERROR for out in node.outs):
                 self.edges.fire(frame, node, {ERROR}, state)
@@ -252,7 +254,7 @@ class Machine:
                     groups.give_up(self, around, error)
                     return
         self.error = error
-        self.end("failed", _reason(agent_path(node.id), error))
+        self.end("failed", _reason(first, error))
 
     def _rang(self, event: TimerRang) -> None:
         wake = self.tasks.timers.pop(event.timer, None)

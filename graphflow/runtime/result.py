@@ -184,12 +184,12 @@ def events_of(run_id: str, record: Record, time: float) -> Iterator[Event]:
         case TaskCommitted(node=node, turns=turns):
             delta = {key: v.value if isinstance(v, Overwrite) else v for key, v in record.delta.items()}
             actions = EventActions(delta, record.escalate)
-            yield _at("task_committed", run_id, node, turns, time, actions=actions, branch=record.scope)
+            data = {"partial": True} if record.partial else {}
+            yield _at("task_committed", run_id, node, turns, time, actions=actions, branch=record.scope, data=data)
         case TaskFailed(node=node, turns=turns):
-            data: dict[str, Any] = {"error": record.error, "message": record.message}
-            if record.will_retry:
-                data["will_retry"] = True
-            yield _at("task_failed", run_id, node, turns, time, data=data, attempt=record.attempt)
+            why = {"error": record.error, "message": record.message}
+            again = {"will_retry": True} if record.will_retry else {}
+            yield _at("task_failed", run_id, node, turns, time, data={**why, **again}, attempt=record.attempt)
         case BranchTaken(node=node, turns=turns, case=case):
             yield _at("branch", run_id, node, turns, time, data={"case": case})
         case LoopTurned(node=node, turns=turns, exit=reason):
