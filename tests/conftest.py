@@ -2,7 +2,7 @@
 
 A test that needs what not every machine has carries a marker of `NEEDS`. Where the thing is missing the test is
 skipped; with `GRAPHFLOW_REQUIRE=all` in the environment, as in `.ci/run`, it fails instead: a green run there has
-skipped none of them::
+skipped none of them but those that `GRAPHFLOW_WITHOUT` names::
 
     @pytest.mark.needs_import_linter
     def test_layers(): ...
@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -48,6 +49,20 @@ NEEDS = {
     ),
 }
 
+def _schema(name: str) -> bool:
+    """Schemas of other people's formats are in the directory `GRAPHFLOW_SCHEMAS`; `.ci/run` puts them there."""
+    return (Path(os.environ.get("GRAPHFLOW_SCHEMAS") or os.devnull) / name).is_file()
+
+
+SARIF_SCHEMA, JUNIT_SCHEMA = "sarif-2.1.0-rtm.5.json", "jenkins-junit.xsd"
+NEEDS |= {
+    "needs_sarif_schema": Need(f"`{SARIF_SCHEMA}` in GRAPHFLOW_SCHEMAS", lambda: _schema(SARIF_SCHEMA)),
+    "needs_junit_schema": Need(
+        f"`{JUNIT_SCHEMA}` in GRAPHFLOW_SCHEMAS, and xmlschema (the `dev` extra)",
+        lambda: _schema(JUNIT_SCHEMA) and bool(importlib.util.find_spec("xmlschema")),
+    ),
+}
+
 settings.register_profile(
     "ci",
     derandomize=True,
@@ -72,7 +87,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if item.get_closest_marker(marker) is None or need.is_here():
             continue
         message = f"needs {need.what}"
-        if os.environ.get("GRAPHFLOW_REQUIRE") == "all":
+        lacking = os.environ.get("GRAPHFLOW_WITHOUT", "").split()
+        if os.environ.get("GRAPHFLOW_REQUIRE") == "all" and marker not in lacking:
             pytest.fail(f"{message}, and GRAPHFLOW_REQUIRE=all allows no skip", pytrace=False)
         pytest.skip(message)
 

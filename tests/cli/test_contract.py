@@ -131,8 +131,8 @@ def test_several_flows(project: Path, call: Call) -> None:
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a row, as GitHub splits them: at each `|` that has no backslash before it."""
-    return re.split(r"(?<!\\)\|", row)[1:-1]
+    """The cells of a row, as GitHub splits them: at each `|` that no backslash, itself not escaped, is before."""
+    return re.findall(r"((?:\\.|[^|\\]|\\$)*)(?:\||$)", row)[1:-1]
 
 
 def outside_code(text: str) -> str:

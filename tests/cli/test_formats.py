@@ -1,16 +1,22 @@
-"""`graphflow.checker.formats`: findings as text and as JSON."""
+"""`graphflow.checker.formats`: findings as text for people, and in the formats of other programs."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graphflow.checker.formats import FORMATS, Checked, Layout, printable, summary
+from graphflow.checker.formats import FORMATS, Checked, Layout, format_of, printable, summary
+from graphflow.checker.formats.results import LONGEST_TEXT, shortened
+from tests.cli.reporting import COMMITTED, FILES, reports_of, results_in
+from tests.cli.schemas import validate
 
 SOURCE = 'first = 1\nwriter = LlmAgent(name="writer", instruction="{topik}")\n'
 
@@ -136,3 +142,214 @@ def test_any_source_line_can_be_shown(tmp_path_factory: pytest.TempPathFactory, 
     file.write_text(line, encoding="utf-8")
     report = text_of(finding(file=str(file), line=1, column=column), width=60, root=str(file.parent))
     assert all(line == printable(line) for line in report.splitlines())
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The reports of a real flow with findings of every severity, format -> text."""
+    directory = tmp_path_factory.mktemp("project").resolve()
+    return reports_of(results_in(directory), directory)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_reports_are_those_committed(real: dict[str, str], name: str) -> None:
+    """A change of a format or of what these rules say is seen; `python -m tests.cli.reporting` writes them again."""
+    assert real[name] == (COMMITTED / FILES[name]).read_text(encoding="utf-8")
+
+
+def test_every_severity_is_in_the_reports(real: dict[str, str]) -> None:
+    """The program of the committed reports has what they are to show."""
+    document = validate(real["json"], "report.json")
+    assert {found["severity"] for found in document["diagnostics"]} == {"error", "warning", "info"}
+    assert document["summary"]["suppressed"] == 1
+    assert document["summary"]["unchecked"] == 1
+    assert any(found["related"] for found in document["diagnostics"])
+    assert any(found["path"] for found in document["diagnostics"])
+
+
+def test_what_is_committed_has_no_machine_in_it() -> None:
+    """Paths are those of the project."""
+    for file in FILES.values():
+        text = (COMMITTED / file).read_text(encoding="utf-8")
+        assert os.sep + "tmp" not in text
+        assert str(Path.home()) not in text.replace("/project", "")
+
+
+def test_fingerprints_stay_when_lines_move(tmp_path: Path) -> None:
+    """Empty lines above a flow change no identity; another key does; twins are told apart."""
+
+    def identities(program: str) -> list[str]:
+        directory = tmp_path / str(len(list(tmp_path.iterdir())))
+        directory.mkdir()
+        (directory / "story.py").write_text(program, encoding="utf-8")
+        results = [
+            Checked("s", "s", (finding(file=str(directory / "story.py"), line=line, key=key),))
+            for line, text in enumerate(program.splitlines(), 1)
+            if (key := text.partition("read ")[2])
+        ]
+        layout = Layout(root=str(directory))
+        log = json.loads(FORMATS["sarif"](results, layout))
+        prints = [result["partialFingerprints"]["graphflow/v1"] for result in log["runs"][0]["results"]]
+        assert prints == [entry["fingerprint"] for entry in json.loads(FORMATS["gitlab"](results, layout))]
+        return prints
+
+    before = identities("read a\nread b\nread a\n")
+    assert len(set(before)) == 3
+    assert identities("\n\nread a\n\nread b\n\n\nread a\n") == before
+    assert identities("read a\nread c\nread a\n")[1] not in before
+
+
+def test_sarif_names_its_rules(real: dict[str, str]) -> None:
+    """Each result points at its rule; places that belong to it and what was suppressed are there."""
+    (run,) = json.loads(real["sarif"])["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+    assert [result["ruleId"] for result in run["results"] if "suppressions" in result] == ["GF203"]
+    assert any(result.get("relatedLocations") for result in run["results"])
+    assert not run["invocations"][0]["executionSuccessful"]
+
+
+def test_sarif_has_the_pages_of_the_rules() -> None:
+    """Help comes along; a rule that is not known here is named only."""
+    results = [Checked("t", "f", (finding(), finding(code="GF999", name="of-tomorrow")))]
+    rules = json.loads(FORMATS["sarif"](results, Layout()))["runs"][0]["tool"]["driver"]["rules"]
+    assert "## Why is this bad?" in rules[0]["help"]["markdown"]
+    assert rules[1] == {"id": "GF999", "name": "of-tomorrow"}
+
+
+def test_sarif_places(tmp_path: Path) -> None:
+    """Below the root a relative URI; elsewhere an absolute one; none for what is no file."""
+    places = [str(tmp_path / "a b" / "ü.py"), "/elsewhere/x.py", "<stdin>", None]
+    results = [Checked("t", "f", tuple(finding(file=place, line=1, column=5) for place in places))]
+    found = json.loads(FORMATS["sarif"](results, Layout(root=str(tmp_path))))["runs"][0]["results"]
+    located = [result["locations"][0].get("physicalLocation", {}).get("artifactLocation") for result in found]
+    assert located == [
+        {"uri": "a%20b/%C3%BC.py", "uriBaseId": "SRCROOT"},
+        {"uri": "file:///elsewhere/x.py"},
+        None,
+        None,
+    ]
+
+
+@pytest.mark.needs_sarif_schema
+def test_sarif_keeps_to_its_schema(real: dict[str, str]) -> None:
+    """OASIS SARIF 2.1.0."""
+    import jsonschema
+
+    schema = json.loads(_schema("sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
+    strange = [Checked(HOSTILE, HOSTILE, (hostile(HOSTILE),), (hostile(HOSTILE),)), Checked("t", error=HOSTILE)]
+    for text in (real["sarif"], FORMATS["sarif"]([], Layout()), FORMATS["sarif"](strange, Layout())):
+        jsonschema.validators.validator_for(schema)(schema).validate(json.loads(text))
+
+
+@pytest.mark.needs_junit_schema
+def test_junit_keeps_to_its_schema(real: dict[str, str]) -> None:
+    """The schema of Jenkins' JUnit plugin."""
+    import xmlschema
+
+    schema = xmlschema.XMLSchema(str(_schema("jenkins-junit.xsd")))
+    strange = [Checked(HOSTILE, HOSTILE, (hostile(HOSTILE),)), Checked("t", error=HOSTILE)]
+    for text in (real["junit"], FORMATS["junit"]([], Layout()), FORMATS["junit"](strange, Layout())):
+        schema.validate(text)
+
+
+def _schema(name: str) -> Path:
+    return Path(os.environ["GRAPHFLOW_SCHEMAS"]) / name
+
+
+def test_junit_fails_what_the_check_fails() -> None:
+    """`--fail-on` decides; the rest are tests that pass."""
+    results = [Checked("t", "f", (finding(), finding(severity="warning"), finding(severity="info")))]
+    for fail_on, failures in (("error", 1), ("warning", 2), ("info", 3)):
+        root = ElementTree.fromstring(FORMATS["junit"](results, Layout(fail_on=fail_on)))
+        assert root.get("failures") == str(failures)
+        assert len(root.findall(".//failure")) == failures
+        assert len(root.findall(".//testcase")) == 3
+
+
+def test_github_shows_notes_only_when_asked() -> None:
+    """A pull request has room for few annotations."""
+    results = [Checked("t", "f", (finding(severity="info"),))]
+    assert FORMATS["github"](results, Layout()) == ""
+    assert FORMATS["github"](results, Layout(show_info=True)).startswith("::notice title=")
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("a/report.sarif", "sarif"),
+        ("report.sarif.json", "sarif"),
+        ("REPORT.JSON", "json"),
+        ("out/gl-code-quality-report.json", "gitlab"),
+        ("t.xml", "junit"),
+        ("t.txt", "text"),
+        ("t.html", None),
+        ("t", None),
+    ],
+)
+def test_the_ending_says_the_format(file: str, name: str | None) -> None:
+    """The longest ending counts."""
+    assert format_of(file) == name
+
+
+HOSTILE = (
+    "a\"b'c\x1b[31m\x00\r\n::error file=x::y\n"
+    "##[error]z \u202e\ud800\ufffe</failure>]]>&lt;<!-- %0A `|` ,:{0} [l](http://x)"
+)
+ODD = st.one_of(
+    st.text(st.characters(), max_size=30),
+    st.lists(
+        st.sampled_from(["::error::x", "##[error]y", "\n", "\r", "%0A", ",", ":", "\x1b[1m", "]]>", "<a>", "&", " "])
+    ).map("".join),
+    st.just("::" * 5_000),
+    st.just(HOSTILE),
+    st.just("100%0A or 5%25"),
+)
+
+
+def hostile(text: str) -> dict[str, Any]:
+    """A finding in which everything that comes from a user's program is this text."""
+    related = [{"message": text, "node": text, "file": text or None, "line": 1, "column": 1}]
+    places = {"file": text or None, "line": 3, "column": 2}
+    return finding(message=text, node=text, key=text, help=text, related=related, path=[text], **places)
+
+
+@given(ODD, st.integers(40, 100))
+@example(HOSTILE, 40)
+@example("100%0A or 5%25", 80)
+@example("x" * 10_000, 80)
+@settings(max_examples=40)
+def test_hostile_names(text: str, width: int) -> None:
+    """No format breaks, and none lets a name speak for itself: in a terminal, an annotation, a document."""
+    results = [Checked(text, text, (hostile(text), hostile(text)), (hostile(text),)), Checked(text, error=text or "x")]
+    layout = Layout(show_info=True, width=width, root="/project")
+    written = {name: write(results, layout) for name, write in FORMATS.items()}
+
+    for line in written["text"].splitlines():
+        assert line == printable(line)
+        assert not line.lstrip().startswith("::")
+        assert "##[" not in line
+    commands = written["github"].splitlines()
+    assert len(commands) == 3
+    for command in commands:
+        match = re.fullmatch(r"::(error) ((?:(?:file|line|col|endColumn|title)=[^:,\n]+,?)+)::(.*)", command)
+        assert match is not None, command
+        assert printable(match[3]) == match[3]
+    told = re.sub("%(0D|0A|25)", lambda code: chr(int(code[1], 16)), commands[0].rpartition("::")[2])
+    if "::" not in text:
+        assert told.split("\n")[0] == shortened(text, LONGEST_TEXT)
+    validate(written["json"], "report.json")
+    assert json.loads(written["json"])["diagnostics"][0]["message"] == text
+    log = json.loads(written["sarif"])
+    assert [result["level"] for result in log["runs"][0]["results"]] == ["error"] * 3
+    for result in log["runs"][0]["results"]:
+        assert "](" not in result["message"]["text"]
+        assert not re.search(r"(?<!\{)\{\d+\}", result["message"]["text"])
+    suites = ElementTree.fromstring(written["junit"])
+    assert [child.tag for child in suites] == ["testsuite"] * 2
+    assert {child.tag for child in suites.iter()} == {"testsuites", "testsuite", "testcase", "failure", "error"}
+    assert len(suites.findall(".//testcase")) == 3
+    entries = json.loads(written["gitlab"])
+    assert len({entry["fingerprint"] for entry in entries}) == len(entries) == 3
+    assert all(entry["location"]["path"] for entry in entries)

@@ -58,7 +58,7 @@ def _command(finding: Finding, layout: Layout) -> str:
             properties |= {"col": str(finding["column"]), "endColumn": str(source.end)}
     properties["title"] = f"{finding['code']} {finding['name']}"
     told_properties = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    lines = "\n".join([told(finding), *advice(finding)])
+    lines = "\n".join([told(finding), *advice(finding, layout)])
     return f"::{_COMMANDS[finding['severity']]} {told_properties}::{_data(lines)}"
 
 

@@ -18,9 +18,9 @@ from graphflow.checker.formats.results import (
     Layout,
     advice,
     escaped,
-    printable,
     shortened,
     told,
+    where,
 )
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -65,12 +65,10 @@ def _suite(root: ElementTree.Element, result: Checked, layout: Layout) -> None:
 
 
 def _case(suite: ElementTree.Element, finding: Finding, classname: str, layout: Layout) -> None:
-    subject = f"{finding['node']}: {finding['key']}" if finding.get("key") else finding["node"]
-    name = f"{finding['code']} {finding['name']} {shortened(subject)}".strip()
+    subject = [shortened(part) for part in (finding["node"], finding.get("key")) if part and not part.startswith("@")]
+    name = f"{finding['code']} {finding['name']} {': '.join(subject)}".strip()
     case = ElementTree.SubElement(suite, "testcase", {"name": _text(name), "classname": classname})
-    where = ":".join(str(part) for part in (layout.path(finding), finding.get("line"), finding.get("column")) if part)
-    lines = [f"{printable(where)}: {told(finding)}" if layout.path(finding) else told(finding), *advice(finding)]
-    text = _text("\n".join(lines))
+    text = _text("\n".join([f"{where(finding, layout)}{told(finding)}", *advice(finding, layout)]))
     if layout.fails(finding):
         attributes = {"type": finding["severity"], "message": _text(told(finding))}
         ElementTree.SubElement(case, "failure", attributes).text = text

@@ -148,10 +148,17 @@ def told(finding: Finding) -> str:
     return shortened(finding["message"], LONGEST_TEXT)
 
 
-def advice(finding: Finding) -> list[str]:
+def where(place: Mapping[str, Any], layout: Layout) -> str:
+    """Give a place as `file:line:column: `, as far as it is known."""
+    parts = [layout.path(place), place.get("line"), place.get("column")] if layout.path(place) else []
+    return "".join(f"{printable(part)}:" for part in parts if part) + (" " if parts else "")
+
+
+def advice(finding: Finding, layout: Layout) -> list[str]:
     """Give the lines that belong below a message: help, related places and the path, as `help: ...`."""
     lines = [f"help: {shortened(finding['help'], LONGEST_TEXT)}"] if finding.get("help") else []
-    lines += [f"note: {shortened(place['message'], LONGEST_TEXT)}" for place in finding.get("related", ())]
+    related = finding.get("related", ())
+    lines += [f"note: {where(place, layout)}{shortened(place['message'], LONGEST_TEXT)}" for place in related]
     if finding.get("path"):
         lines.append(f"path: {' -> '.join(shortened(step) for step in finding['path'])}")
     return lines
@@ -176,7 +183,10 @@ def source_of(place: Mapping[str, Any]) -> Source | None:
     """
     if not place.get("file") or not place.get("line"):
         return None
-    line = linecache.getline(str(place["file"]), int(place["line"])).rstrip()
+    try:
+        line = linecache.getline(str(place["file"]), int(place["line"])).rstrip()
+    except ValueError:  # no file can have such a name
+        return None
     if not line.strip():
         return None
     start = max(int(place.get("column") or 0) - 1, 0)

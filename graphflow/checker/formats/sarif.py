@@ -112,7 +112,7 @@ def _location(place: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
     if path:
         artifact = {"uri": _uri(path)} | ({} if Path(path).is_absolute() else {"uriBaseId": _ROOT})
         location["physicalLocation"] = {"artifactLocation": artifact, **_region(place)}
-    if place.get("node"):
+    if place.get("node") and not str(place["node"]).startswith("@"):
         location["logicalLocations"] = [
             {"name": shortened(str(place["node"]).rpartition("/")[2]), "fullyQualifiedName": str(place["node"])}
         ]
@@ -146,5 +146,5 @@ def _message(text: str) -> dict[str, str]:
 def _uri(path: str) -> str:
     """Write a path as a URI reference: absolute ones as `file:` URIs."""
     absolute = Path(path).is_absolute()
-    quoted = quote(path.encode("utf-8", "surrogateescape"))
+    quoted = quote(re.sub("[\ud800-\udc7f\udd00-\udfff]", "?", path).encode("utf-8", "surrogateescape"))
     return f"file://{'' if quoted.startswith('/') else '/'}{quoted}" if absolute else quoted
