@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from graphflow.cli.options import wants_colour
 from tests.cli.samples import GOOD, one_line
 
 Call = Callable[..., Result]
@@ -271,3 +274,47 @@ def test_as_a_program(project: Path, program: Program) -> None:
     assert failed.returncode == 2
     one_line(failed.stderr)
     assert "Traceback" in program("check", "raises.py", "--debug").stderr
+
+
+CI = (Path(__file__).parent.parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
+STEPS = re.findall(r"^ *- (?:run: )?graphflow (check .+)$", CI, re.MULTILINE)
+
+
+def test_there_are_steps_to_run() -> None:
+    """One for each build server of the page."""
+    assert len(STEPS) == CI.count("```yaml")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_steps_of_build_servers(project: Path, call: Call, step: str) -> None:
+    """What docs/ci.md has a build server run does what the page says: targets from pyproject.toml, files that are uploaded."""
+    configuration = '[tool.graphflow]\ntargets = ["good.py", "broken.py"]\n'
+    (project / "pyproject.toml").write_text(configuration, encoding="utf-8")
+    recipe = next(block for block in CI.split("```yaml")[1:] if step in block).partition("```")[0]
+    files = step.split(" -o ")[1:]
+
+    result = call(*step.split())
+
+    assert result.exit_code == 1
+    assert "GF201" in result.stdout
+    for file in files:
+        assert "GF201" in (project / file).read_text(encoding="utf-8")
+        assert recipe.count(file) == 2
+
+
+def test_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for files and pipes, not for dumb terminals, not if NO_COLOR is set."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert wants_colour(Terminal())
+    assert not wants_colour(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_colour(Terminal())
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not wants_colour(Terminal())
