@@ -49,6 +49,7 @@ NEEDS = {
     ),
 }
 
+
 def _schema(name: str) -> bool:
     """Schemas of other people's formats are in the directory `GRAPHFLOW_SCHEMAS`; `.ci/run` puts them there."""
     return (Path(os.environ.get("GRAPHFLOW_SCHEMAS") or os.devnull) / name).is_file()
