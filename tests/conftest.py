@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
-import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,22 +27,13 @@ class Need(NamedTuple):
     is_here: Callable[[], bool]
 
 
-@cache
-def _pip_finds_packages() -> bool:
-    """Ask pip for a small package that graphflow needs anyway; nothing is installed."""
-    command = ["install", "--quiet", "--dry-run", "--no-deps", "--ignore-installed", "--no-input", "sniffio"]
-    asked = subprocess.run(
-        [sys.executable, "-m", "pip", *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False
-    )
-    return asked.returncode == 0
-
-
 NEEDS = {
     "needs_import_linter": Need(
         "import-linter (the `dev` extra)", lambda: bool(importlib.util.find_spec("importlinter"))
     ),
     "needs_environments": Need(
-        "packages to install into environments of its own, which pip does not find", _pip_finds_packages
+        "the environments that `.ci/run` makes, in GRAPHFLOW_ENVIRONMENTS",
+        lambda: bool(os.environ.get("GRAPHFLOW_ENVIRONMENTS")),
     ),
 }
 
