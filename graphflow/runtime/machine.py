@@ -104,7 +104,9 @@ class Machine:
         """
         self._refuse(event)
         self._handlers[type(event)](event)
+        self.tasks.fill()
         self._propagate()
+        self.tasks.fill()
         self._finish()
         commands, self.tasks.commands = self.tasks.commands, []
         return Outcome(self.ledger.take(), commands)

@@ -183,9 +183,9 @@ def events_of(run_id: str, record: Record, time: float) -> Iterator[Event]:
             yield _at("task_started", run_id, node, turns, time, attempt=attempt)
         case TaskCommitted(node=node, turns=turns):
             delta = {key: v.value if isinstance(v, Overwrite) else v for key, v in record.delta.items()}
-            actions = EventActions(delta, record.escalate)
+            about: dict[str, Any] = {"actions": EventActions(delta, record.escalate), "attempt": record.attempt}
             data = {"partial": True} if record.partial else {}
-            yield _at("task_committed", run_id, node, turns, time, actions=actions, branch=record.scope, data=data)
+            yield _at("task_committed", run_id, node, turns, time, branch=record.scope, data=data, **about)
         case TaskFailed(node=node, turns=turns):
             why = {"error": record.error, "message": record.message}
             again = {"will_retry": True} if record.will_retry else {}

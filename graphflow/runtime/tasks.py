@@ -99,6 +99,7 @@ class Tasks:
         self.steps = 0
         self._ledger = ledger
         self._attempts: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._freed = False
         self._tickets = 0
         self._timers = 0
 
@@ -124,21 +125,25 @@ class Tasks:
         self.commands.append(StartTask(task.ticket, task.node, task.start, task.frame.turns, task.attempt, *told))
 
     def take(self, ticket: int) -> Activation:
-        """Take a task out of those that run, and free its slots."""
+        """Take a task out of those that run, and free its slots; nobody starts in them before it is clear what follows."""
         task = self.running.pop(ticket)
         self.release(task)
         return task
 
     def release(self, task: Activation) -> None:
-        """Free a task's slots; those who wait for one start, the first one first."""
-        if not task.slots:
-            return
+        """Free a task's slots; see `fill`."""
         for group in task.slots:
             group.busy -= 1
+            self._freed = True
         task.slots = []
-        waiting, self.queue = self.queue, deque()
-        for next_ in waiting:
-            self.start(next_)
+
+    def fill(self) -> None:
+        """Give slots that were freed to those who wait for one, the first one first."""
+        if self._freed:
+            self._freed = False
+            waiting, self.queue = self.queue, deque()
+            for task in waiting:
+                self.start(task)
 
     def stop(self, task: Activation) -> None:
         """Tell a task to stop, unless its effect cannot be taken back."""
