@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, packages_distributions
+from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from typing import IO, Any, TypeVar
 
@@ -18,17 +18,16 @@ _NARROW, _WIDE = 40, 120
 DEFAULT_WIDTH = 80
 DISTRIBUTION = "graphflow"
 
+DISTRIBUTION = "graphflow-agents"
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def version() -> str:
     """Give the version of the installed distribution; "unknown" in a tree that is not installed."""
-    for distribution in packages_distributions().get("graphflow", ()):
-        try:
-            return installed_version(distribution)
-        except PackageNotFoundError:
-            continue
-    return "unknown"
+    try:
+        return installed_version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
