@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from graphflow.analysis.loops import Loop, ends_itself, loops_of
+from graphflow.analysis.routes import default_beside
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import ESCALATIONS, Branch, Edge, Fork, Task, called
 
@@ -94,12 +95,16 @@ class Unrolled:
         return END + edge.target if edge.target in self.split else None
 
     def forks(self) -> Iterable[tuple[str, Sequence[Edge]]]:
-        """Yield where paths part that are taken side by side: a fork, or several routes at once, with these edges."""
+        """Yield where paths part that are taken side by side: a fork, or several routes at once, with these edges.
+
+        The default of several routes is taken beside the known ones for a route that has no arm of its own.
+        """
         for id_, node in self.graph.nodes.items():
             edges = self.graph.out(id_)
             if isinstance(node, Branch) and node.multiple:
-                others = {arm.label for arm in node.arms if arm.condition is not None}
-                edges = [edge for edge in edges if edge.label in others]
+                if not default_beside(self.graph, node):
+                    cases = {arm.label for arm in node.arms if arm.condition is not None}
+                    edges = [edge for edge in edges if edge.label in cases]
             elif isinstance(node, Fork):
                 if node.group is not None and node.group.over is not None:
                     continue

@@ -122,7 +122,8 @@ class Branch:
     """Takes the first arm whose condition holds. When none does, the run halts (`halt` given) or fails.
 
     An arm without a condition is taken if no other is. With `multiple` every arm whose condition holds is taken, side by
-    side: the subject is then a list of routes, and an arm holds if its value is in it.
+    side: the subject is then a list of routes, an arm holds if its value is in it, and the arm without a condition is taken
+    for routes that have no arm of their own and for an empty list.
 
     Attributes:
         arms: in the order in which they are tried.
