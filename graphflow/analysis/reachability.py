@@ -1,7 +1,7 @@
 """What no run can get to, and the loops that no run gets out of.
 
-An agent that cannot be reached only because a loop before it never ends is not counted: the loop is what is wrong. The same
-holds for what an edge led to that was left out of the graph::
+An agent that cannot be reached only because a loop before it never ends is not counted: the loop is what is wrong, unless
+it is not reached itself. The same holds for what an edge led to that was left out of the graph::
 
     unreachable_agents(graph, loops)     # ["review/archive"]: no edge leads to it
     endless_loops(graph, loops)          # ["review/draft#cycle"]: every edge in it goes round
@@ -47,7 +47,7 @@ def unreachable_agents(graph: Graph, loops: Mapping[str, Loop]) -> Sequence[str]
         Paths of agents, outermost only, in declaration order.
     """
     reached = reached_nodes(graph)
-    endless = endless_loops(graph, loops)
+    endless = [header for header in endless_loops(graph, loops) if header in reached]
     return [
         agent
         for workflow, agents in _free_form(graph)

@@ -176,7 +176,6 @@ def test_a_default_is_taken_beside_known_routes() -> None:
     assert "GF109" in codes(Graph((router,), ways))
 
 
-@pytest.mark.xfail(reason="an endless cycle hides lost steps even where it is lost itself")
 @more
 @given(seed=seeds)
 def test_lost_steps_and_endless_cycles_are_found(seed: int) -> None:
