@@ -174,7 +174,7 @@ class Apart(ABC):
             if need is not None and (len(wins) >= need or len(branches) - len(failed) < need):
                 decided = branch.moment
                 break
-        last = max([strand.moment, *(branch.moment for branch in (*wins, *failed))])
+        last = max(branch.moment for branch in (*wins, *failed))
         if decided is not None:
             for branch in branches:
                 if branch not in wins and branch not in failed:

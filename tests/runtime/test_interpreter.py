@@ -14,6 +14,7 @@ from tests.programs.kinds import INPUTS, Tree
 from tests.programs.running import Told, run_program
 from tests.programs.strands import TooLong
 from tests.programs.trees import Program, random_tree
+from tests.programs.watching import crowds, hasty_pauses
 
 more = settings(max_examples=2 * settings.default.max_examples)
 seeds = st.integers(0, 2**32)
@@ -45,6 +46,8 @@ def agree(tree: Tree, program: Program, inputs: Inputs, told: Told) -> None:
     assert ran <= began
     assert all(ran[one] == 1 for one in ended if one[0] in own)
     assert max(Counter(program.steps).values(), default=1) == 1
+    assert crowds(told.machine.plan, told.journal.records) == []
+    assert hasty_pauses(told.machine.plan, told.journal.records) == []
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
