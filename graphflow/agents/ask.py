@@ -24,6 +24,7 @@ from graphflow.contracts.contract import Contract, Write
 from graphflow.contracts.template import template_reads
 from graphflow.errors import AbsentKeyError, ContractViolation
 from graphflow.ir.builder import Builder, Guarding, Region
+from graphflow.ir.notes import Notes
 from graphflow.schema import Type, TypeMismatch, parse_text, type_of, validator
 from graphflow.template import Template, parse, render
 
@@ -89,6 +90,11 @@ class AskAgent(Agent):
     def answer(self) -> Type:
         """Type of the answer."""
         return type_of(self.output_schema)
+
+    @property
+    def notes(self) -> Notes:
+        """The question."""
+        return Notes(texts=(("prompt", self.prompt),))
 
     @property
     def contract(self) -> Contract:

@@ -27,6 +27,7 @@ from graphflow.errors import closest
 from graphflow.events import Event
 from graphflow.ir.builder import Builder, Guarding, Region
 from graphflow.ir.nodes import Declaration
+from graphflow.ir.notes import NO_NOTES, Notes
 
 
 def _retry(value: object) -> RetryPolicy | None:
@@ -146,7 +147,13 @@ class Agent(BaseModel):
             description=self.description,
             title=type(self).title,
             estimate=self.estimate,
+            notes=self.notes,
         )
+
+    @property
+    def notes(self) -> Notes:
+        """What only the check looks at; every agent kind adds its own."""
+        return NO_NOTES
 
     @property
     def guard(self) -> Guarding:

@@ -35,6 +35,7 @@ from graphflow.contracts.contract import Contract, Effect, Origin
 from graphflow.contracts.source import SourceFacts, code_facts
 from graphflow.ir.builder import Builder, Region
 from graphflow.ir.nodes import CALL, POSSIBLE_ESCALATE, Join, Task
+from graphflow.ir.notes import Notes
 from graphflow.schema import ANY, Type, type_of
 
 if TYPE_CHECKING:
@@ -177,6 +178,12 @@ class BaseAgent(Agent, metaclass=_Declaring):
             return Escalation.SURE
         passed = escalation_of(self.children()) if self._code.forwards and self.escalates is None else Escalation.NO
         return max(passed, Escalation.POSSIBLE if self._contract.open else Escalation.NO)
+
+    @property
+    def notes(self) -> Notes:
+        """The code, and the routes that it sets."""
+        method = self._method()
+        return Notes(routes=tuple(self._code.routes), functions=(getattr(self, method),) if method else ())
 
     @property
     def answer(self) -> Type:

@@ -29,6 +29,7 @@ from graphflow.contracts.signature import Parameter, Signature, signature_of
 from graphflow.contracts.source import SourceFacts, facts_of
 from graphflow.errors import AbsentKeyError, ContractViolation
 from graphflow.ir.builder import Builder, Region
+from graphflow.ir.notes import Notes
 from graphflow.schema import ANY, MISSING, Type, TypeMismatch, type_of, validator
 
 Keys = str | list[str] | tuple[str, ...] | dict[str, Any] | type | None
@@ -108,6 +109,11 @@ class FunctionAgent(Agent):
     def contract(self) -> Contract:
         """What the stage reads and writes."""
         return self._contract
+
+    @property
+    def notes(self) -> Notes:
+        """The function, and the routes that it sets."""
+        return Notes(routes=tuple(self._facts.routes), functions=(self.func,))
 
     @property
     def answer(self) -> Type:

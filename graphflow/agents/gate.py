@@ -22,6 +22,7 @@ from graphflow.contracts.contract import Contract
 from graphflow.contracts.template import condition_reads, template_reads
 from graphflow.ir.builder import Builder, Region
 from graphflow.ir.nodes import Arm, Branch
+from graphflow.ir.notes import Notes
 from graphflow.template import parse
 
 
@@ -55,6 +56,11 @@ class Gate(Agent):
     @classmethod
     def _condition(cls, value: object) -> Condition:
         return to_condition(value)
+
+    @property
+    def notes(self) -> Notes:
+        """The reason, where one was given."""
+        return Notes(texts=(("reason", self.reason),) if self.reason is not None else ())
 
     def lower(self, builder: Builder) -> Region:
         """One branch with one way on."""

@@ -25,7 +25,7 @@ from graphflow.contracts.contract import Read, Write
 from graphflow.errors import closest
 from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import BODY, ERROR, ESCALATIONS, Edge, Fork, LoopHeader, Node, Task, agent_path, called
+from graphflow.ir.nodes import BODY, ERROR, ESCALATIONS, Branch, Edge, Fork, LoopHeader, Node, Task, agent_path, called
 from graphflow.schema import Key, Type
 
 
@@ -129,6 +129,20 @@ class Facts:
                 for fork, back, leaving in self.concurrency.torn(loop):
                     found.setdefault(fork, (back, leaving))
         return found
+
+    @cached_property
+    def routers(self) -> Sequence[Branch]:
+        """The branches that follow the routes which nodes of free-form graphs choose."""
+        branches = [node for node in self.graph.nodes.values() if isinstance(node, Branch) and node.cases]
+        return [branch for branch in branches if branch.region in self.free_form and branch.id.endswith("#route")]
+
+    def set_routes(self, branch: Branch) -> Sequence[object]:
+        """Give the constants that the source of the node before a branch sets as its route."""
+        key = branch.contract.reads[0].key
+        if not self.reserved(key):
+            return []
+        notes = [self.graph.declarations[agent_path(d.node)].notes for d in self.writers(key)]
+        return [route for each in notes for route in each.routes]
 
     def agent_at(self, node_id: str) -> str:
         """Name the agent that control comes to at a node, "" if it is the end of a free-form graph or of the flow."""

@@ -19,6 +19,7 @@ from typing import Literal, final
 from graphflow.conditions import Condition
 from graphflow.contracts.contract import NOTHING, Contract, Origin
 from graphflow.contracts.retry import RetryPolicy
+from graphflow.ir.notes import NO_NOTES, Notes
 from graphflow.schema import Key, Type
 from graphflow.template import Template
 
@@ -335,6 +336,7 @@ class Declaration:
         description: the agent's own description.
         title: the agent's class, for tables and pictures.
         estimate: seconds that the author expects it to take.
+        notes: what only the check looks at; no part of the graph's identity.
     """
 
     path: str
@@ -346,6 +348,7 @@ class Declaration:
     description: str = ""
     title: str = ""
     estimate: float | None = None
+    notes: Notes = field(default=NO_NOTES, compare=False, repr=False)
 
 
 @final

@@ -169,6 +169,7 @@ flow = Flow(ConditionalAgent("c", on=key("k"), cases={True: a}), inputs={"k": bo
                 for type_ in types
                 for value in closed_values(type_) or ()
                 if not any(is_case(value, case) for case in wanted)
+                and not any(is_case(value, route) for route in facts.set_routes(node))
             ]
             if missing:
                 shown = ", ".join(repr(getattr(value, "name", value)) for value in dict.fromkeys(missing))

@@ -8,6 +8,7 @@ from typing import ClassVar
 from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
+from graphflow.conditions import Is, is_case
 from graphflow.errors import closest
 from graphflow.ir.nodes import agent_path
 
@@ -153,10 +154,12 @@ class UnknownTarget(Rule):
     """An edge or a route leads to a node that is not there.
 
     ## What it does
-    Flags a name in the edges of a `Workflow` that no node of it has.
+    Flags a name in the edges of a `Workflow` that no node of it has, and a route that a node's source sets by
+    `ctx.route = "..."` where the node's routing dict has neither an edge nor a default for it.
 
     ## Why is this bad?
-    Control cannot go there, so the graph is not run. Most often the name is misspelt.
+    Control cannot go there: a graph with an unknown name is not run, an unknown route fails the run. Most often a name is
+    misspelt.
 
     ## Example
     ```python
@@ -178,10 +181,16 @@ class UnknownTarget(Rule):
     )
     invalid: ClassVar[tuple[str, ...]] = (
         STEPS + 'flow = Flow(Workflow("w", [(START, a, judge), (judge, {"redo": "aa", DEFAULT_ROUTE: END})]))',
+        STEPS
+        + """
+def choose(ctx): ctx.route = "reddo" if ctx.state.get("bad") else "good"
+flow = Flow(Workflow("w", [(START, a, choose), (choose, {"redo": a, "good": END})]))
+""",
     )
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
+        yield from self._unknown_routes(facts)
         for fault in facts.graph.faults:
             if fault.kind != "unknown-target":
                 continue
@@ -193,6 +202,23 @@ class UnknownTarget(Rule):
                 f"an edge leads to `{fault.subject}`, but no node of `{around}` has that name",
                 help=f"did you mean `{near}`?" if near else f"its nodes are {', '.join(f'`{n}`' for n in names)}",
             )
+
+    @staticmethod
+    def _unknown_routes(facts: Facts) -> Iterator[Finding]:
+        for branch in facts.routers:
+            arms = [arm.condition for arm in branch.arms]
+            cases = [condition.value for condition in arms if isinstance(condition, Is)]
+            for route in facts.set_routes(branch) if None not in arms else ():
+                if any(is_case(route, case) for case in cases):
+                    continue
+                near = closest(str(route), [str(case) for case in cases])
+                yield Finding(
+                    branch.id,
+                    f"`{agent_path(branch.id)}` sets the route {route!r}, but none of its edges is for it",
+                    help=f"did you mean {near!r}?"
+                    if near
+                    else "add the edge, or one for all other routes: DEFAULT_ROUTE",
+                )
 
 
 class LoopLeftByFork(Rule):

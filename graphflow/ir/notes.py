@@ -1,0 +1,39 @@
+"""What is kept of an agent for the check alone: texts, tools and functions that the graph itself does not hold.
+
+They change nothing about what runs. Agents fill them in where they are declared::
+
+    Notes(texts=(("instruction", "Improve {draft}"),), tools=(search,))
+
+Nothing here knows an agent kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from graphflow.tools.function import FunctionTool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Things about an agent that findings are made of.
+
+    Attributes:
+        texts: its templates, (parameter, text), in the order of its parameters.
+        tools: what its model may call.
+        routes: constants that its source sets `ctx.route` to.
+        functions: the functions that are its body.
+        sees_answers: it is sent the answers of the model agents before it.
+    """
+
+    texts: tuple[tuple[str, str], ...] = ()
+    tools: tuple[FunctionTool, ...] = ()
+    routes: tuple[object, ...] = ()
+    functions: tuple[Callable[..., Any], ...] = ()
+    sees_answers: bool = False
+
+
+NO_NOTES = Notes()
