@@ -1,4 +1,4 @@
-"""What is done about failures, time and crowds: attempts, handlers, time limits, some of several, caps."""
+"""What is done about failures and time: attempts, handlers, time limits, effects that cannot be taken back."""
 
 from __future__ import annotations
 
@@ -15,61 +15,16 @@ from graphflow import (
     Event,
     Flow,
     FunctionAgent,
-    Gate,
-    Key,
     MapAgent,
-    Merge,
     ParallelAgent,
-    Result,
     RetryPolicy,
-    RunFailed,
     SequentialAgent,
+    SubFlow,
     agent,
-    key,
 )
-from graphflow.schema import Failure
+from tests.programs.stages import LOG, TWICE, failing, outcome, step, stuck, told
 
 pytestmark = pytest.mark.anyio
-LOG = Key("log", list[str], default=[], merge=Merge.append)
-TWICE = RetryPolicy(attempts=2, backoff=0, jitter=0)
-
-
-def step(name: str, **options: Any) -> FunctionAgent:
-    """A stage that writes its name to the key of that name."""
-    return FunctionAgent(name=name, func=lambda ctx: {name: name}, reads=[], writes=[name], blocking=False, **options)
-
-
-def failing(name: str, *, until: int = 99, **options: Any) -> FunctionAgent:
-    """A stage that fails in the attempts before this one."""
-
-    def run(ctx: Context) -> dict[str, object]:
-        if ctx.attempt < until:
-            raise OSError(f"{name} {ctx.attempt}")
-        return {name: ctx.attempt}
-
-    return FunctionAgent(name=name, func=run, reads=[], writes=[name], blocking=False, **options)
-
-
-def stuck(name: str, **options: Any) -> FunctionAgent:
-    """A stage that never ends by itself."""
-
-    async def run(ctx: Context) -> dict[str, object]:
-        await anyio.sleep_forever()
-        return {}
-
-    return FunctionAgent(name=name, func=run, reads=[], writes=[name], **options)
-
-
-async def outcome(flow: Flow, inputs: dict[str, object] | None = None, **options: Any) -> Result:
-    try:
-        with anyio.fail_after(20):
-            return await flow.run(inputs or {}, check="off", **options)
-    except RunFailed as failure:
-        return failure.result
-
-
-def told(result: Result, *kinds: str) -> list[tuple[str, str, int]]:
-    return [(e.kind, e.author, e.attempt) for e in result.events if e.kind in kinds]
 
 
 # --- attempts and handlers ------------------------------------------------------------------------------------
@@ -168,6 +123,18 @@ async def test_the_idempotency_key_is_that_of_the_execution_not_of_the_attempt()
     assert sorted(keys) == ["r/each/pay[0]", "r/each/pay[0]", "r/each/pay[1]", "r/each/pay[1]"]
 
 
+@pytest.mark.xfail(strict=True, reason="the handler of the outermost agent of a sub-flow is given the keys outside")
+async def test_a_handler_inside_a_sub_flow_has_its_keys() -> None:
+    @agent(writes="y", blocking=False)
+    def handle(a: int) -> int:
+        return a * 10
+
+    inner = Flow(failing("bad", on_error=handle), inputs={"a": int}, outputs=["y"])
+    flow = Flow(SubFlow("sub", inner, inputs={"a": "b"}, outputs={"y": "z"}), inputs={"b": int})
+
+    assert (await outcome(flow, {"b": 2})).state == {"b": 2, "z": 20}
+
+
 # --- time -----------------------------------------------------------------------------------------------------
 
 
@@ -206,6 +173,36 @@ async def test_what_a_sync_function_gives_after_its_time_is_discarded() -> None:
 
     assert result.status == "completed"
     assert result.state == {"late": "in time", "last": "last"}
+
+
+async def test_a_function_with_an_effect_is_tried_again_only_when_it_has_ended() -> None:
+    """Its time is over, but it cannot be stopped: the second attempt waits for the end of the first."""
+    go = threading.Event()
+    order: list[str] = []
+
+    def send(ctx: Context) -> dict[str, object]:
+        order.append(f"{ctx.attempt} began")
+        if ctx.attempt == 1:
+            go.wait(20)
+        order.append(f"{ctx.attempt} ended")
+        if ctx.attempt == 1:
+            raise OSError("too late")
+        return {"sent": ctx.attempt}
+
+    def release(ctx: Context) -> dict[str, object]:
+        order.append("released")
+        go.set()
+        return {}
+
+    options: dict[str, Any] = {"timeout": 0.01, "retry": TWICE}
+    sending = FunctionAgent(name="send", func=send, reads=[], writes=["sent"], effect="idempotent", **options)
+    handler = FunctionAgent(name="release", func=release, reads=[], blocking=False)
+    releasing = stuck("never", timeout=0.1, on_error=handler)
+
+    result = await outcome(Flow(ParallelAgent("p", [sending, releasing]), inputs={}))
+
+    assert result.state == {"sent": 2}
+    assert order == ["1 began", "released", "1 ended", "2 began", "2 ended"]
 
 
 async def test_a_composite_that_takes_too_long_is_stopped_as_a_whole() -> None:
@@ -269,133 +266,6 @@ async def test_an_irreversible_task_is_waited_for(how: str) -> None:
     else:
         assert ended == ["paid", "after"]
         assert result.state == {"after": 1, **({"stops": 1} if how == "overtaken" else {"handled": 1})}
-
-
-# --- some of several ------------------------------------------------------------------------------------------
-
-
-async def test_the_first_successes_are_merged_in_order_of_declaration() -> None:
-    """The third comes first, then the first; the second fails, which is put up with; the fourth is overtaken."""
-    order = [anyio.Event() for _ in range(3)]
-
-    def branch(number: int) -> FunctionAgent:
-        async def run(ctx: Context) -> dict[str, object]:
-            if number == 1:
-                await order[2].wait()
-            elif number == 2:
-                await order[2].wait()
-                order[1].set()
-                raise OSError("no")
-            elif number == 4:
-                await anyio.sleep_forever()
-            order[2].set()
-            return {"log": f"branch {number}", "same": number} if number != 1 else {"log": "branch 1"}
-
-        return FunctionAgent(name=f"branch{number}", func=run, reads=[], may_write=["log", "same"])
-
-    flow = Flow(ParallelAgent("p", [branch(number) for number in (1, 2, 3, 4)], join=2), inputs={}, keys=[LOG])
-
-    result = await outcome(flow)
-
-    assert result.state == {"log": ["branch 1", "branch 3"], "same": 3}
-
-
-async def test_an_any_join_lets_branches_write_one_key() -> None:
-    def writer(number: int) -> FunctionAgent:
-        return FunctionAgent(
-            name=f"w{number}", func=lambda ctx: {"same": number}, reads=[], writes=["same"], blocking=False
-        )
-
-    flow = Flow(ParallelAgent("p", [writer(1), writer(2)], join="any"), inputs={})
-
-    assert "GF301" not in flow.check().codes
-    assert (await outcome(flow)).state["same"] in (1, 2)
-
-
-async def test_a_region_fails_when_too_many_have_failed() -> None:
-    """Two are needed; when the second of three fails, the third is stopped, and the first failure is the region's."""
-    branches = [failing("a"), failing("b"), stuck("c")]
-
-    needy = await outcome(Flow(ParallelAgent("p", branches, join=2), inputs={}))
-    patient = await outcome(Flow(ParallelAgent("p", branches[:2], on_error="collect"), inputs={}))
-
-    for result in (needy, patient):
-        assert result.status == "failed"
-        first = next(event for event in result.events if event.kind == "task_failed")
-        assert str(result.error) == first.data["message"]
-        assert result.state == {}
-
-
-async def test_collected_failures_leave_nothing_of_their_branch() -> None:
-    bad = SequentialAgent("bad", [step("one"), failing("two")])
-    flow = Flow(ParallelAgent("p", [bad, step("good")], on_error="collect"), inputs={})
-
-    result = await outcome(flow)
-
-    assert (result.status, result.state) == ("completed", {"good": "good"})
-
-
-async def test_a_collected_failure_of_a_map_stands_in_its_place() -> None:
-    """Of `T | Failure`: place, class and message; what the other instances merge is there."""
-
-    @agent(writes={"half": int, "log": str}, blocking=False)
-    def halve(item: int) -> dict[str, object]:
-        if item % 2:
-            raise ValueError(f"{item} is odd")
-        return {"half": item // 2, "log": f"halved {item}"}
-
-    each = MapAgent("each", over="items", agent=halve, collect={"half": "halves"}, on_error="collect")
-    flow = Flow(each, inputs={"items": list[int]}, keys=[LOG])
-
-    result = await outcome(flow, {"items": [4, 5, 6]})
-
-    assert result.state["halves"] == [2, Failure(1, "ValueError: 5 is odd"), 3]
-    assert result.state["log"] == ["halved 4", "halved 6"]
-
-
-async def test_a_gate_in_an_instance_halts_the_run_whatever_is_collected() -> None:
-    """A halt is no failure: no policy catches it."""
-    gate = Gate("gate", key("item") < 3, reason="{item}")
-    each = MapAgent("each", over="items", agent=gate, on_error="collect")
-    tried = SequentialAgent("tried", [each], retry=TWICE, on_error={"handled": 1})
-    flow = Flow(ParallelAgent("p", [tried, step("one")], on_error="collect"), inputs={"items": list[int]})
-
-    result = await outcome(flow, {"items": [1, 5]})
-
-    assert (result.status, result.reason) == ("halted", "5")
-    assert result.state == {"items": [1, 5]}
-
-
-# --- crowds ---------------------------------------------------------------------------------------------------
-
-
-async def test_no_more_bodies_run_at_once_than_a_cap_allows() -> None:
-    """Two caps, one in the other: both are kept, nobody waits for nothing, and waiting takes no slot."""
-    now: dict[str, int] = {}
-    most: dict[str, int] = {}
-
-    async def run(ctx: Context) -> dict[str, object]:
-        region = ctx.node.split("/")[1]
-        for name in ("all", region):
-            now[name] = now.get(name, 0) + 1
-            most[name] = max(most.get(name, 0), now[name])
-        for _ in range(4):
-            await checkpoint()
-        for name in ("all", region):
-            now[name] -= 1
-        return {}
-
-    worker = FunctionAgent(name="worker", func=run, reads=["item"])
-    other = FunctionAgent(name="other", func=run, reads=["item"])
-    narrow = MapAgent("narrow", over="items", agent=worker, max_concurrency=2)
-    wide = MapAgent("wide", over="items", agent=other)
-    flow = Flow(ParallelAgent("p", [narrow, wide], max_concurrency=5), inputs={"items": list[int]})
-
-    result = await outcome(flow, {"items": [0] * 8})
-
-    assert result.status == "completed"
-    assert most == {"narrow": 2, "wide": 5, "all": 5} or most == {"narrow": 2, "wide": 3, "all": 5}
-    assert now == dict.fromkeys(now, 0)
 
 
 async def test_the_events_of_a_run_say_which_attempt_they_are_about() -> None:
