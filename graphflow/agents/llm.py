@@ -25,6 +25,7 @@ from graphflow.contracts.contract import Contract, Effect, Read, Write
 from graphflow.contracts.template import template_reads
 from graphflow.errors import AbsentKeyError, ModelError, UsageError
 from graphflow.ir.builder import Builder, Region
+from graphflow.ir.notes import Notes
 from graphflow.models.base import Message, ModelRequest
 from graphflow.schema import MISSING, Type, TypeMismatch, parse_text, type_of
 from graphflow.template import Template, parse, render
@@ -92,10 +93,16 @@ class LlmAgent(Agent):
         return type_of(str if self.output_schema is None else self.output_schema)
 
     @property
+    def notes(self) -> Notes:
+        """The templates and the tools."""
+        prompt = (("prompt", self.prompt),) if self.prompt is not None else ()
+        return Notes(texts=(("instruction", self.instruction), *prompt), tools=self._tools)
+
+    @property
     def contract(self) -> Contract:
         """What the stage reads and writes, its tools included."""
         instruction, prompt = self._templates
-        reads = template_reads(instruction, prompt)
+        reads = template_reads(instruction, prompt, made=self.origin)
         if prompt is None and all(read.key != MESSAGE for read in reads):
             reads = (*reads, Read(MESSAGE, type_of(str), optional=True, implicit=True))
         writes = (Write(self.output_key, self.answer),) if self.output_key is not None else ()

@@ -37,7 +37,7 @@ class Diagnostic:
         message: what was found, one sentence.
         node: path of the agent concerned.
         key: the state key concerned, None if there is none.
-        origin: where the agent was made.
+        origin: where it is: the placeholder, parameter or line that reads the key, else where the agent was made.
         help: what to do, in the user's own names.
         related: other places that belong to it.
         path: node paths of one execution that shows it, the entry first; empty if no path is needed.
@@ -56,7 +56,7 @@ class Diagnostic:
 
     @property
     def file(self) -> str | None:
-        """File in which the agent was made."""
+        """File to which the finding points."""
         return self.origin.file if self.origin is not None else None
 
     @property

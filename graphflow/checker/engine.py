@@ -17,11 +17,17 @@ from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import RANK, Diagnostic, Related, Report, Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.checker.rules import ALL_RULES
+from graphflow.contracts.contract import Origin
 from graphflow.errors import UsageError, closest
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Declaration, agent_path
 
 _COMMENT = re.compile(r"#\s*graphflow:\s*ignore(?:\[([A-Z0-9,\s]*)\])?")
+
+_ABOUT_OPTIONAL = frozenset({"GF209", "GF213"})
+_ABOUT_FIELDS = frozenset({"GF403"})
+_ABOUT_READS = _ABOUT_OPTIONAL | _ABOUT_FIELDS | {"GF201", "GF202", "GF205", "GF206", "GF302", "GF401", "GF404"}
+"""Findings that point at the read they are about, where that is written apart from the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +77,11 @@ def check_graph(graph: Graph, settings: Settings | None = None) -> Report:
     kept: list[Diagnostic] = []
     suppressed: list[Diagnostic] = []
     for rule, finding in _without_absorbed(found):
-        diagnostic = _diagnostic(graph, rule, finding, settings or Settings())
+        diagnostic = _diagnostic(facts, rule, finding, settings or Settings())
         declaration = _declaration(graph, diagnostic.node)
         if settings is not None and not settings.reports(rule.code):
             continue
-        (suppressed if _is_suppressed(rule.code, declaration) else kept).append(diagnostic)
+        (suppressed if _is_suppressed(rule.code, declaration, diagnostic.origin) else kept).append(diagnostic)
     order = _order(graph)
     kept.sort(key=lambda d: (order.get(d.node, -1), d.code, d.key or "", d.message))
     return Report(graph.name, tuple(kept), tuple(suppressed))
@@ -112,8 +118,8 @@ def _without_absorbed(found: list[tuple[Rule, Finding]]) -> Iterable[tuple[Rule,
         yield rule, replace(finding, related=(*finding.related, *related))
 
 
-def _diagnostic(graph: Graph, rule: Rule, finding: Finding, settings: Settings) -> Diagnostic:
-    node = agent_path(finding.node)
+def _diagnostic(facts: Facts, rule: Rule, finding: Finding, settings: Settings) -> Diagnostic:
+    graph, node = facts.graph, agent_path(finding.node)
     declaration = _declaration(graph, node)
     severity: Severity = finding.severity or rule.severity
     related = tuple(
@@ -129,11 +135,26 @@ def _diagnostic(graph: Graph, rule: Rule, finding: Finding, settings: Settings) 
         finding.message,
         node,
         finding.key,
-        declaration.origin if declaration is not None else None,
+        _read_place(facts, rule.code, finding) or (declaration.origin if declaration is not None else None),
         finding.help,
         related,
         finding.path,
     )
+
+
+def _read_place(facts: Facts, code: str, finding: Finding) -> Origin | None:
+    """Find the place of the read that a finding is about; only here are files parsed for it."""
+    node = facts.graph.nodes.get(finding.node)
+    if node is None or code not in _ABOUT_READS:
+        return None
+    reads = [read for read in node.contract.reads if facts.local(read.key) == finding.key]
+    wanted = [
+        read
+        for read in reads
+        if read.optional is (code in _ABOUT_OPTIONAL) and (read.path or code not in _ABOUT_FIELDS)
+    ]
+    places = (read.place() for read in (*wanted, *reads))
+    return next((place for place in places if place is not None), None)
 
 
 def _declaration(graph: Graph, path: str) -> Declaration | None:
@@ -142,15 +163,17 @@ def _declaration(graph: Graph, path: str) -> Declaration | None:
     return next(iter(graph.declarations.values()), None) if path in ("", "@entry", "@exit") else None
 
 
-def _is_suppressed(code: str, declaration: Declaration | None) -> bool:
+def _is_suppressed(code: str, declaration: Declaration | None, origin: Origin | None) -> bool:
+    """Whether the author asked not to see a finding: at the agent, where it is made, or where the finding points."""
     if declaration is None:
         return False
-    if code in declaration.ignore:
-        return True
-    if declaration.origin is None:
-        return False
-    linecache.checkcache(declaration.origin.file)
-    match = _COMMENT.search(linecache.getline(declaration.origin.file, declaration.origin.line))
+    places = {place for place in (declaration.origin, origin) if place is not None}
+    return code in declaration.ignore or any(_is_commented(code, place) for place in places)
+
+
+def _is_commented(code: str, place: Origin) -> bool:
+    linecache.checkcache(place.file)
+    match = _COMMENT.search(linecache.getline(place.file, place.line))
     if match is None:
         return False
     return match[1] is None or code in [part.strip() for part in match[1].split(",")]

@@ -19,7 +19,7 @@ from types import BuiltinFunctionType, FunctionType
 from graphflow.contracts.code import Code, code_of, plain
 from graphflow.contracts.constants import constant, lift
 from graphflow.contracts.evaluation import Evaluation
-from graphflow.contracts.frames import Frame, Shape, bind, shape_of
+from graphflow.contracts.frames import Frame, Shape, arguments_of, bind, shape_of
 from graphflow.contracts.values import (
     UNKNOWN,
     Atom,
@@ -98,7 +98,7 @@ class Calling(Evaluation):
             return (Known.CHILD_EVENTS,)
         if name in _PASSING and len(given.all) == 1:
             return given.all[0]
-        return self.each(called, flow, lambda atom, one: self._apply(atom, name, given, node, one, awaited=awaited))
+        return self.each(called, flow, lambda atom, one: self.apply(atom, name, given, node, one, awaited=awaited))
 
     def _super(self) -> Value:
         frame: Frame | None = self.frame
@@ -133,9 +133,10 @@ class Calling(Evaluation):
                 given.named[str(key.value)] = held
         return given
 
-    def _apply(
+    def apply(
         self, atom: Atom, name: str, given: Arguments, node: ast.Call, flow: Flow, *, awaited: bool = False
     ) -> Value:
+        """Follow the call of one alternative."""
         match atom:
             case Method(owner=owner, name=called):
                 return self.method(owner, called, given, node, flow)
@@ -148,7 +149,7 @@ class Calling(Evaluation):
                 return self._made(kind.__name__, given, node, flow)
             case Thing(value=value) if (function := self.function(value, None, None)) is not None:
                 return self.each(
-                    function, flow, lambda one, at: self._apply(one, name, given, node, at, awaited=awaited)
+                    function, flow, lambda one, at: self.apply(one, name, given, node, at, awaited=awaited)
                 )
             case Thing(value=value) if (
                 isinstance(value, (type, BuiltinFunctionType)) and value.__module__ == "builtins"
@@ -245,7 +246,7 @@ class Calling(Evaluation):
         if any(each.given == frame.given for each in same) and not any(_is_made(value) for value in given.all):
             flow.asked |= self.asked  # what it does is followed already, further out
             return UNKNOWN
-        if len(self.stack) >= _DEEPEST or len(same) >= _SAME or given.more:
+        if not self.has_room(frame) or given.more:
             if self.touches(given, frame):
                 self.unknown("it calls `{}` again and again", node, node.func)
             return self.elsewhere("", given, node, flow)
@@ -267,6 +268,11 @@ class Calling(Evaluation):
             return value
         finally:
             self.path = path
+
+    def has_room(self, frame: Frame) -> bool:
+        """Whether a function can be followed once more inside those that are followed now."""
+        same = sum(each.node is frame.node for each in self.stack)
+        return len(self.stack) < _DEEPEST and same < _SAME
 
     def touches(self, given: Arguments, frame: Frame) -> bool:
         """Whether a function may do something to the state: it is given part of the context, or stands where one is."""
@@ -322,8 +328,8 @@ class Calling(Evaluation):
         if isinstance(inner, Inner):
             path, self.path = self.path, (*self.path, id(inner.node))
             frame.number = hash((self.path, len(self.stack)))
-            for name in frame.shape.names:
-                way.names[frame.number, name] = UNKNOWN
+            for argument in arguments_of(frame.node):
+                way.names[frame.number, argument.arg] = UNKNOWN
             self.body(frame, way)
             self.path = path
         else:

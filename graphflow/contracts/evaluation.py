@@ -96,12 +96,12 @@ class Evaluation(Parts):
                 self.each(holder, flow, lambda atom, one: self.put(atom, key, value, target, one, weak=weak))
 
     def _unpack(self, targets: list[ast.expr], value: Value, flow: Flow) -> None:
-        items = self.items_of(value, flow)
-        exact = items is not None and len(items) == len(targets)
-        exact = exact and not any(isinstance(target, ast.Starred) for target in targets)
+        rows = [self.items_of((atom,), flow) for atom in value]
+        known = [row for row in rows if row is not None and len(row) == len(targets)]
+        exact = 0 < len(known) == len(rows) and not any(isinstance(target, ast.Starred) for target in targets)
         some = self.some_of(value, flow)
         for place, target in enumerate(targets):
-            self.assign(target, items[place] if exact and items is not None else some, flow)
+            self.assign(target, unite(*(row[place] for row in known)) if exact else some, flow)
 
     def _constant(self, node: ast.Constant, flow: Flow) -> Value:  # noqa: ARG002 - one signature for all kinds
         return lift(node.value)
@@ -155,9 +155,11 @@ class Evaluation(Parts):
 
     def _binary(self, node: ast.BinOp, flow: Flow) -> Value:
         left, right = self.evaluate(node.left, flow), self.evaluate(node.right, flow)
-        self.escape(left, node.left, flow)
-        self.escape(right, node.right, flow)
-        return self.operate(node.op, left, right, flow, node)
+        made = self.operate(node.op, left, right, flow, node)
+        if made == UNKNOWN:
+            self.escape(left, node.left, flow)
+            self.escape(right, node.right, flow)
+        return made
 
     def operate(self, operator: ast.operator, left: Value, right: Value, flow: Flow, node: ast.AST) -> Value:
         """Give what an operation on two values makes."""
@@ -166,6 +168,8 @@ class Evaluation(Parts):
             if first is not None and second is not None and not isinstance(left[0], Constant):
                 return (Several((*first, *second)),)
             return combined([left, right], constants.added)
+        if isinstance(operator, ast.Mult) and not isinstance(left[0] if left else None, (Constant, Known)):
+            return self.make(Listed((self.some_of(left, flow),), exact=False), node, flow)
         if isinstance(operator, ast.Mod):
             return combined([left, right], constants.filled)
         if isinstance(operator, ast.BitOr):
@@ -244,6 +248,8 @@ class Evaluation(Parts):
 
     def _subscript(self, node: ast.Subscript, flow: Flow) -> Value:
         holder, index = self.evaluate(node.value, flow), self.evaluate(node.slice, flow)
+        if isinstance(node.slice, ast.Slice) and not any(isinstance(atom, (Constant, Known)) for atom in holder):
+            return self.make(Listed((self.some_of(holder, flow),), exact=False), node, flow)
         return self.each(holder, flow, lambda atom, one: self.item_of(atom, index, node, one))
 
     def _starred(self, node: ast.Starred, flow: Flow) -> Value:

@@ -81,7 +81,7 @@ class Frame:
 
 def shape_of(node: Definition) -> Shape:
     """Say what a function binds."""
-    names = {each.arg for each in _arguments(node)}
+    names = {each.arg for each in arguments_of(node)}
     elsewhere: set[str] = set()
     generates = closes = False
     inner: set[str] = set()
@@ -151,7 +151,8 @@ def scope_of(code: Code) -> Mapping[str, object]:
     return scope
 
 
-def _arguments(node: Definition) -> list[ast.arg]:
+def arguments_of(node: Definition) -> list[ast.arg]:
+    """Give the parameters of a function, `*` and `**` included."""
     arguments = node.args
     starred = [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *starred]

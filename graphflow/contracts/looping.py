@@ -116,7 +116,7 @@ class Looping(Methods):
 
     def _generate(self, items: Generating, flow: Flow, step: Callable[[Value, Flow], None]) -> None:
         """Follow a generator; each item that it yields is dealt with where it yields it, in the frame that asked."""
-        if any(each.node is items.frame.node for each in self.stack):
+        if not self.has_room(items.frame):
             self._until_nothing_new(flow, lambda one: step(UNKNOWN, one), items.frame.node)
             return
         frame, code, path = self.frame, self.code, self.path

@@ -27,6 +27,7 @@ from graphflow.contracts.values import (
     Several,
     Thing,
     Value,
+    join,
     unite,
 )  # fmt: skip
 
@@ -192,6 +193,11 @@ class Methods(Calling):
             return self._attribute_named(given, node, flow)
         if name == "setattr" and len(given.positional) == 3:
             return self._set_named(given, node, flow)
+        if name in ("map", "filter") and len(given.positional) == 2 and not given.more:
+            return self._mapped(name, given, node, flow)
+        if name in ("sorted", "min", "max") and "key" in given.named and given.positional:
+            self._mapped("map", Arguments([given.named.pop("key"), given.positional[0]]), node, flow)
+            given.named.pop("reverse", None)
         if given.more or (given.named and name != "dict"):
             return None
         if name == "dict" and len(given.positional) < 2:
@@ -208,9 +214,33 @@ class Methods(Calling):
             self.escape(given.positional[0], node, flow)
             return combined(given.positional, plain_text)
         known = [row for row in rows if row is not None]
-        if len(known) < len(rows) or not known:
+        if not rows or (len(known) < len(rows) and name not in (*_ROWS, "enumerate", "zip")):
             return None
+        if len(known) < len(rows):
+            some = [self._some(value, node, flow) for value in given.positional]
+            item = some[0] if name in _ROWS else (Several((UNKNOWN, some[0]) if name == "enumerate" else tuple(some)),)
+            return self.make(Listed((item,), exact=False), node, flow)
         return self._of_rows(name, known, node, flow)
+
+    def _some(self, value: Value, node: ast.AST, flow: Flow) -> Value:
+        """Follow the taking of all items of a value; give what one of them may be."""
+        found: list[Value] = []
+        self.iterate(value, flow, lambda item, _: found.append(item), node)
+        return unite(*found) or UNKNOWN
+
+    def _mapped(self, name: str, given: Arguments, node: ast.Call, flow: Flow) -> Value:
+        """Follow a function that is called with each item: as if nobody may ask for the results."""
+        func, items = given.positional
+        found: list[Value] = []
+
+        def step(item: Value, one: Flow) -> None:
+            made = self.each(func, one, lambda atom, at: self.apply(atom, "", Arguments([item]), node, at))
+            found.append(made if name == "map" else item)
+
+        way = flow.copy()
+        self.iterate(items, way, step, node)
+        flow.become(join([flow, way]))
+        return self.make(Listed((unite(*found),), exact=False), node, flow)
 
     def _of_rows(self, name: str, rows: list[list[Value]], node: ast.Call, flow: Flow) -> Value | None:
         first = rows[0]

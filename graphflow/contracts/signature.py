@@ -14,9 +14,10 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from graphflow.contracts.contract import Read
+from graphflow.contracts.places import ParameterSearch
 from graphflow.schema import ANY, MISSING, Key, Type, type_of
 
 CONTEXT_NAMES = frozenset({"ctx"})
@@ -33,6 +34,7 @@ class Parameter:
         type: what it accepts.
         default: its default, MISSING if it has none.
         positional: it cannot be passed by name.
+        search: finds the place where it is written.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Parameter:
     type: Type = ANY
     default: object = MISSING
     positional: bool = False
+    search: ParameterSearch | None = field(default=None, compare=False)
 
     @property
     def is_context(self) -> bool:
@@ -58,7 +61,9 @@ class Signature:
     def reads(self) -> tuple[Read, ...]:
         """The reads its parameters are."""
         return tuple(
-            Read(p.key, p.type, optional=p.default is not MISSING) for p in self.parameters if not p.is_context
+            Read(p.key, p.type, optional=p.default is not MISSING, origin=p.search)
+            for p in self.parameters
+            if not p.is_context
         )
 
     @property
@@ -91,7 +96,8 @@ def signature_of(func: Callable[..., object]) -> Signature:
     for parameter in signature.parameters.values():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise TypeError(f"`{name}` takes `*{parameter.name}`; name the keys it reads as parameters, or take `ctx`")
-        parameters.append(_parameter(parameter, hints.get(parameter.name, parameter.annotation)))
+        found = _parameter(parameter, hints.get(parameter.name, parameter.annotation))
+        parameters.append(replace(found, search=ParameterSearch(func, parameter.name)))
     return Signature(tuple(parameters), type_of(hints.get("return", signature.return_annotation)))
 
 

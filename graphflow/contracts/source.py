@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from graphflow.contracts.code import Code, code_of, plain
 from graphflow.contracts.following import Following
-from graphflow.contracts.frames import Frame, shape_of
+from graphflow.contracts.frames import Frame, arguments_of, shape_of
 from graphflow.contracts.recording import SourceFacts, TooLong, open_facts, without_sure
 from graphflow.contracts.values import UNKNOWN, Flow, Known, Me
 
@@ -73,7 +73,7 @@ def _read(code: Code, context: str, me: Me | None, owner: type | None) -> Source
     if me is not None and owner is None:
         owner = next((kind for kind in me.owner.__mro__ if _defines(kind, code)), me.owner)
     frame = Frame(code, code.node, 0, shape_of(code.node), None, owner, me)
-    flow = Flow(names={(0, name): UNKNOWN for name in frame.shape.names})
+    flow = Flow(names={(0, each.arg): UNKNOWN for each in arguments_of(code.node)})
     parameters = _parameters(code)
     if me is not None:
         flow.names[0, parameters[0]] = (me,)

@@ -82,7 +82,7 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'ParallelAgent("p", [a, b])', "", "k", "error",
     ),
     "GF401": (
-        '@agent(writes="n")\ndef count() -> str: return "1"\n@agent  # here\ndef use(n: int) -> None: ...',
+        '@agent(writes="n")\ndef count() -> str: return "1"\n@agent\ndef use(n: int) -> None: ...  # here',
         'SequentialAgent("s", [count, use])', "", "n", "error",
     ),
     "GF501": (

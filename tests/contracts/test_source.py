@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import functools
 from collections.abc import Callable
 from random import shuffle
@@ -229,7 +228,7 @@ def test_what_makes_a_contract_open_says_why() -> None:
         other.state = ctx.state
 
     def looped(ctx):
-        return [key for key in ctx.state]
+        return {key: 1 for key in ctx.state}
 
     def revealed(ctx):
         return locals()
