@@ -72,7 +72,7 @@ def _attempts(builder: Builder, guard: Guarding, inner: Region, around: Region) 
 
 def _handler(builder: Builder, guard: Guarding, region: Region, around: Region, failure: str, after: str) -> None:
     if guard.fallback is not None:
-        handler = builder.place(guard.fallback, around, region.escalation, passing=region.passing)
+        handler = builder.place(guard.fallback, around, region.escalation, scope=region.scope, passing=region.passing)
         builder.edges += [Edge(failure, handler.entry), Edge(handler.exit, after)]
         return
     values = guard.values or {}

@@ -123,7 +123,6 @@ async def test_the_idempotency_key_is_that_of_the_execution_not_of_the_attempt()
     assert sorted(keys) == ["r/each/pay[0]", "r/each/pay[0]", "r/each/pay[1]", "r/each/pay[1]"]
 
 
-@pytest.mark.xfail(strict=True, reason="the handler of the outermost agent of a sub-flow is given the keys outside")
 async def test_a_handler_inside_a_sub_flow_has_its_keys() -> None:
     @agent(writes="y", blocking=False)
     def handle(a: int) -> int:
