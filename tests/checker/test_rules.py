@@ -10,6 +10,7 @@ import pytest
 from graphflow import Diagnostic, Flow, Report, Settings
 from graphflow.checker.rules import ALL_RULES
 from graphflow.errors import UsageError
+from tests.checker.planted_control import PLANTED as CONTROL
 
 HEAD = """from graphflow import *
 from typing import *
@@ -96,6 +97,7 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         "c", 'inputs={"k": bool}', "k", "error",
     ),
 }  # fmt: skip
+PLANTED |= CONTROL
 
 Load = tuple[Flow, list[str]]
 

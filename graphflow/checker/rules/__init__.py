@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphflow.checker.rule import Rule
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
+from graphflow.checker.rules.exits import BoundedOnlyLoop, InvariantExit, UnreachableCase, ZeroIterations
 from graphflow.checker.rules.freeform import (
     IrreducibleCycle,
     LoopLeftByFork,
@@ -37,6 +38,10 @@ ALL_RULES: tuple[Rule, ...] = (
     ReadWriteRace(),
     TypeMismatchRule(),
     UnboundedLoop(),
+    InvariantExit(),
     EscalateOutsideLoop(),
     MissingDefault(),
+    UnreachableCase(),
+    ZeroIterations(),
+    BoundedOnlyLoop(),
 )

@@ -1,0 +1,25 @@
+"""Planted faults of control, of prompts and of cost, for the tables of `test_rules` and `test_planted_control`."""
+
+from __future__ import annotations
+
+# code -> (definitions, root, options, key, severity); the line that is flagged ends in "# here".
+PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
+    "GF502": (
+        ('w = LlmAgent(name="w", instruction="x", output_key="d")\n'
+         'l = LoopAgent("l", [w], until=key("v") == "good")  # here'),
+        "l", 'inputs={"v": str}', "v", "error",
+    ),
+    "GF505": (
+        ('a = LlmAgent(name="a", instruction="x")\n'
+         'c = ConditionalAgent("c", on=key("k"), cases={"x": a, "z": a.clone({"name": "z"})}, default=PASS)  # here'),
+        "c", 'inputs={"k": Literal["x", "y"]}', "k", "warning",
+    ),
+    "GF510": (
+        'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a], max_iterations=0)  # here',
+        "l", "", None, "error",
+    ),
+    "GF512": (
+        'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a], max_iterations=3)  # here',
+        "l", "", None, "info",
+    ),
+}  # fmt: skip
