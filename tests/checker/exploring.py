@@ -117,6 +117,7 @@ class Explorer:
         self.writers: dict[str, set[str]] = {}
         self.parallels: set[str] = set()
         self.loops: set[str] = set()
+        self.conditions: set[str] = set()
         self.maps: set[str] = set()
 
     def run(self, tree: Tree, place: str, states: Iterable[State]) -> set[Outcome]:
@@ -141,6 +142,7 @@ class Explorer:
         return done
 
     def _gate(self, gate: Gate, path: str, state: State) -> set[Outcome]:
+        self.conditions.add(path)
         return {(self._read(path, gate.reads, state), False)}
 
     def _seq(self, seq: Seq, path: str, state: State) -> set[Outcome]:
@@ -155,6 +157,7 @@ class Explorer:
         return left | {(state, False) for state in states}
 
     def _cond(self, cond: Cond, path: str, state: State) -> set[Outcome]:
+        self.conditions.add(path)
         state = self._read(path, cond.reads, state)
         arms = [self.run(arm, path, {state}) if arm is not None else {(state, False)} for arm in cond[1:3]]  # type: ignore[arg-type]
         return arms[0] | arms[1]
@@ -313,7 +316,8 @@ def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterat
         yield "GF302" if beside else "GF201"
         return
     if seen.required and seen.absent:
-        yield "GF205" if all(_came_round(origin, path) for origin in origins) else "GF202"
+        own = "GF506" if path in explorer.conditions or path in explorer.loops else ""
+        yield own or ("GF205" if all(_came_round(origin, path) for origin in origins) else "GF202")
     sure = not seen.absent and bool(origins)
     regions = [_meeting(explorer, path, writer) for writer in beside]
     if beside and not (sure and all(_in_branch(origin, path, region) for origin in origins for region in regions)):

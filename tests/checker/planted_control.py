@@ -14,6 +14,17 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
          'c = ConditionalAgent("c", on=key("k"), cases={"x": a, "z": a.clone({"name": "z"})}, default=PASS)  # here'),
         "c", 'inputs={"k": Literal["x", "y"]}', "k", "warning",
     ),
+    "GF506": (
+        ('w = LlmAgent(name="w", instruction="x", output_key="k")\n'
+         'c = ConditionalAgent("c", when=key("v"), then=w)\n'
+         'g = Gate("g", require=key("k") == "ok")  # here'),
+        'SequentialAgent("s", [c, g])', 'inputs={"v": bool}', "k", "error",
+    ),
+    "GF507": (
+        ('send = FunctionAgent("send", lambda: {}, reads=[], effect="irreversible")  # here\n'
+         'g = Gate("g", require=key("ok"))'),
+        'SequentialAgent("s", [send, g])', 'inputs={"ok": bool}', None, "warning",
+    ),
     "GF510": (
         'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a], max_iterations=0)  # here',
         "l", "", None, "error",

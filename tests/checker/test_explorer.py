@@ -153,7 +153,7 @@ def programs(draw: st.DrawFn) -> Program:
     return Program(Seq("root", items), () if world else inputs, () if world else optional, draw(some_keys), world)
 
 
-STATE = ("GF201", "GF202", "GF205", "GF302")
+STATE = ("GF201", "GF202", "GF205", "GF302", "GF506")
 
 
 def assert_agrees(program: Program) -> None:

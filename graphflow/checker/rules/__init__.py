@@ -13,6 +13,7 @@ from graphflow.checker.rules.freeform import (
     UnknownTarget,
     UnreachableNode,
 )
+from graphflow.checker.rules.gates import EffectBeforeGate, StaleGate
 from graphflow.checker.rules.interface import OutputNotWritten, UnreadWrite, UnusedInput
 from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, UndefinedRead
 from graphflow.checker.rules.structure import DuplicateName, EmptyComposite, InvalidName, MultipleParents
@@ -42,6 +43,8 @@ ALL_RULES: tuple[Rule, ...] = (
     EscalateOutsideLoop(),
     MissingDefault(),
     UnreachableCase(),
+    StaleGate(),
+    EffectBeforeGate(),
     ZeroIterations(),
     BoundedOnlyLoop(),
 )

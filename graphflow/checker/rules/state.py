@@ -1,7 +1,8 @@
 """Rules about reads: is there a value, on every path, and in the first iteration?
 
 Exactly one of them speaks about a read, the first that applies: nothing can give the key (GF201, or GF302 where a concurrent
-branch writes it), it only comes round a loop (GF205), some path lacks it (GF202).
+branch writes it), a condition reads it and some path lacks it (GF506), it only comes round a loop (GF205), some path lacks it
+(GF202).
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from graphflow.analysis.facts import Facts, Use
 from graphflow.analysis.keys import Definition
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.ir.nodes import Exit, Join, agent_path
+from graphflow.ir.nodes import Branch, Exit, Join, LoopHeader, agent_path
 
 SHARED_PREFIXES = ("user:", "app:")
+STALE_GATE = "GF506"
+"""The code of the rule about conditions, gates and exit tests."""
 
 
 def faulty_reads(facts: Facts, code: str) -> Iterator[Use]:
@@ -41,6 +44,8 @@ def _verdict(facts: Facts, node: str, key: str) -> str:
         return "" if facts.beside(node, key) else UndefinedRead.code
     if facts.surely(node, key):
         return ""
+    if isinstance(facts.graph.nodes[node], (Branch, LoopHeader)):
+        return STALE_GATE
     return FirstIterationRead.code if facts.comes_round(node, reaching) else MaybeUndefinedRead.code
 
 
