@@ -238,11 +238,13 @@ class Apart(ABC):
         return False
 
     def both(self, own: Own, op: Together, calls: int, overlay: State, left: Trail, code: Strand, run: Run) -> None:
-        """Run two children side by side."""
-        children = [
-            self.branch(place, own.children[op.children[place]], overlay, code.apart(calls + 1 + place, inside=True))
-            for place in (0, 1)
-        ]
+        """Run two children side by side; the second begins when the first has, and sees it if it has ended at once."""
+        first, second = (own.children[place] for place in op.children)
+        children = [self.branch(0, first, overlay, code.apart(calls + 1, inside=True))]
+        at_once = children[0].stop is None and not any(one.lasted for one in self.book.runs[slice(*children[0].runs)])
+        visible = dict(overlay)
+        self.replay(visible, [], children[0].trail if at_once else [])
+        children.append(self.branch(1, second, visible, code.apart(calls + 2, inside=True)))
         halts = [child.stop for child in children if child.stop is not None and child.stop.halts]
         if halts:
             raise min(halts, key=lambda stop: stop.moment)
@@ -253,9 +255,9 @@ class Apart(ABC):
             else:
                 child.moment = (self.book.give_up(*child.runs, child.stop.moment[0]), 0)
         done = [child for child in sorted(children, key=lambda each: each.moment) if child.stop is None]
-        if len(done) == 2:
-            first, second = ({key for key, _ in child.trail if key in ALONE} for child in done)
-            if first & second:
+        if len(done) == 2 and not at_once:
+            one, other = ({key for key, _ in child.trail if key in ALONE} for child in done)
+            if one & other:
                 done[1].stop = Stop("StateConflictError", (NEVER, NEVER))
         for child in children:
             if child.stop is None:

@@ -61,8 +61,17 @@ class Run:
     @property
     def happened(self) -> bool:
         """Whether it began, as far as it can have; it may have been taken back in the very step that began it."""
-        taken_back = not self.exact and self.what.how == "cancelled" and self.what.ended[0] == self.what.began
-        return self.what.began < NEVER and (self.what.began <= self.limit or taken_back)
+        return self.what.began < NEVER and (self.what.began <= self.limit or (self.taken_back and not self.exact))
+
+    @property
+    def taken_back(self) -> bool:
+        """Whether the very step that began it ended it too."""
+        return self.what.how == "cancelled" and self.what.ended[0] == self.what.began
+
+    @property
+    def lasted(self) -> bool:
+        """Whether it took any time, or would have."""
+        return not self.taken_back and (self.happened or self.limit == NEVER)
 
     @property
     def done(self) -> Moment:
