@@ -205,7 +205,6 @@ class _Growing(_Plain):
     def sub(self, depth: int) -> Tree:
         seen, self.items_seen = self.items_seen, 0
         body = self.tree(depth)
-        body = Seq(self.name("seq"), (body,)) if isinstance(body, Tried) else body
         self.items_seen = seen
         hard = ("a", "b") if self.tame or not self.chance(4) else PLAIN
         inputs = {inner: self.random.choice(hard) for inner in self.random.sample(PLAIN, self.random.randint(0, 2))}
