@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from graphflow import conditions
 from graphflow.analysis.facts import Facts
-from graphflow.ir.nodes import Branch, LoopHeader, Node, Task
+from graphflow.contracts.bodies import always_ends
+from graphflow.ir.nodes import ERROR, ESCALATIONS, Branch, LoopHeader, Node, Task, agent_path
 
 
 def loop_headers(facts: Facts) -> Iterator[LoopHeader]:
@@ -89,3 +90,39 @@ def repeated_by(facts: Facts, task: Task) -> LoopHeader | None:
         if isinstance(header, LoopHeader) and header.bound != 1:
             return header
     return None
+
+
+def always_ending(facts: Facts) -> Iterator[tuple[Task, str]]:
+    """Yield the tasks that always escalate or always halt the run, as far as their source tells, and which of both."""
+    for node in facts.graph.nodes.values():
+        if not isinstance(node, Task) or not (node.contract.escalates or node.contract.halts):
+            continue
+        declaration = facts.graph.declarations.get(node.id)
+        for function in declaration.notes.functions if declaration is not None else ():
+            how = always_ends(function)
+            if (how == "escalate" and facts.ends_loop(node.id)) or how == "halt":
+                yield node, how
+
+
+def lost_after(facts: Facts, task: Task) -> Sequence[str]:
+    """Give the agents that no run gets to if a task always ends something: outermost ones, in canonical order."""
+    ways = {ERROR} | ESCALATIONS
+    pending, found = [facts.graph.entry], {facts.graph.entry}
+    while pending:
+        id_ = pending.pop()
+        edges = facts.graph.out(id_)
+        for edge in edges if id_ != task.id else [edge for edge in edges if edge.label in ways]:
+            if edge.target not in found:
+                found.add(edge.target)
+                pending.append(edge.target)
+    reached = {path for id_ in found for path in _paths_to(agent_path(id_))}
+    before = {path for id_ in facts.graph.nodes if not facts.unreachable(id_) for path in _paths_to(agent_path(id_))}
+    lost = [path for path in facts.graph.declarations if path in before and path not in reached]
+    return [path for path in lost if path.rpartition("/")[0] not in lost]
+
+
+def _paths_to(path: str) -> Iterator[str]:
+    """Yield a path and those of the agents around it."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]

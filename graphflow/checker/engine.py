@@ -135,7 +135,9 @@ def _diagnostic(facts: Facts, rule: Rule, finding: Finding, settings: Settings) 
         finding.message,
         node,
         finding.key,
-        _read_place(facts, rule.code, finding) or (declaration.origin if declaration is not None else None),
+        finding.origin
+        or _read_place(facts, rule.code, finding)
+        or (declaration.origin if declaration is not None else None),
         finding.help,
         related,
         finding.path,

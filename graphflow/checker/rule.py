@@ -22,6 +22,7 @@ from typing import ClassVar
 
 from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Related, Severity
+from graphflow.contracts.contract import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Finding:
         node: id of a node or region; findings name the agent it belongs to.
         severity: only where it differs from the rule's own.
         absorbs: findings with the same cause, (code, key): they are not made, but named as related.
+        origin: where it is, if that is not where the agent is made.
     """
 
     node: str
@@ -42,6 +44,7 @@ class Finding:
     path: tuple[str, ...] = ()
     severity: Severity | None = None
     absorbs: tuple[tuple[str, str], ...] = ()
+    origin: Origin | None = None
 
 
 class Rule(ABC):

@@ -29,6 +29,22 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a], max_iterations=0)  # here',
         "l", "", None, "error",
     ),
+    "GF511": (
+        ('@agent\ndef stop(ctx): ctx.actions.halt = "no"\n'
+         'a = LlmAgent(name="a", instruction="x")  # here'),
+        'SequentialAgent("s", [stop, a])', "", None, "warning",
+    ),
+    "GF513": (
+        ('send = FunctionAgent("send", lambda: {}, reads=[], effect="irreversible")\n'
+         'a = LlmAgent(name="a", instruction="x", output_key="v")\n'
+         'l = LoopAgent("l", [a], until=key("v") == "good", max_iterations=3)  # here'),
+        'SequentialAgent("s", [l, send])', "", None, "info",
+    ),
+    "GF514": (
+        ('@agent(writes="said")\nasync def refund(ctx) -> str:\n    print("refund")  # here\n'
+         '    return await ctx.ask("Refund?")'),
+        "refund", 'outputs=["said"]', None, "warning",
+    ),
     "GF512": (
         'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a], max_iterations=3)  # here',
         "l", "", None, "info",

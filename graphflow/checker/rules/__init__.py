@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphflow.checker.rule import Rule
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
+from graphflow.checker.rules.endings import EffectBeforeAsk, ExhaustedUnchecked, UnreachableAfterHalt
 from graphflow.checker.rules.exits import BoundedOnlyLoop, InvariantExit, UnreachableCase, ZeroIterations
 from graphflow.checker.rules.freeform import (
     IrreducibleCycle,
@@ -46,5 +47,8 @@ ALL_RULES: tuple[Rule, ...] = (
     StaleGate(),
     EffectBeforeGate(),
     ZeroIterations(),
+    UnreachableAfterHalt(),
     BoundedOnlyLoop(),
+    ExhaustedUnchecked(),
+    EffectBeforeAsk(),
 )
