@@ -82,9 +82,24 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'a = LlmAgent(name="a", instruction="x", output_key="k")\nb = LlmAgent(name="b", instruction="{k}")  # here',
         'ParallelAgent("p", [a, b])', "", "k", "error",
     ),
+    "GF305": (
+        "@agent  # here\ndef poll(ctx): ctx.actions.escalate = True\na = LlmAgent(name='a', instruction='x')",
+        'LoopAgent("l", [ParallelAgent("p", [poll, a])], max_iterations=2)', "", None, "warning",
+    ),
     "GF401": (
         '@agent(writes="n")\ndef count() -> str: return "1"\n@agent\ndef use(n: int) -> None: ...  # here',
         'SequentialAgent("s", [count, use])', "", "n", "error",
+    ),
+    "GF403": (
+        'class Invoice(TypedDict): total: float\na = LlmAgent(name="a", instruction="{invoice.totl}")  # here',
+        "a", 'inputs={"invoice": Invoice}', "invoice", "error",
+    ),
+    "GF404": (
+        'a = LlmAgent(name="a", instruction="x", output_key="n")\n@agent\ndef use(n: int) -> None: ...  # here',
+        'SequentialAgent("s", [a, use])', "", "n", "error",
+    ),
+    "GF405": (
+        'g = Gate("g", require=key("n") == "3")  # here', "g", 'inputs={"n": int}', "n", "error",
     ),
     "GF501": (
         'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a])  # here', "l", "", None, "error",

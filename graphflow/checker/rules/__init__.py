@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from graphflow.checker.rule import Rule
+from graphflow.checker.rules.comparing import ConditionType
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
 from graphflow.checker.rules.endings import EffectBeforeAsk, ExhaustedUnchecked, UnreachableAfterHalt
+from graphflow.checker.rules.escaping import EscalateInParallel
 from graphflow.checker.rules.exits import BoundedOnlyLoop, InvariantExit, UnreachableCase, ZeroIterations
+from graphflow.checker.rules.fields import UnknownField, UnvalidatedStructure
 from graphflow.checker.rules.freeform import (
     IrreducibleCycle,
     LoopLeftByFork,
@@ -38,7 +41,11 @@ ALL_RULES: tuple[Rule, ...] = (
     OutputNotWritten(),
     WriteWriteRace(),
     ReadWriteRace(),
+    EscalateInParallel(),
     TypeMismatchRule(),
+    UnknownField(),
+    UnvalidatedStructure(),
+    ConditionType(),
     UnboundedLoop(),
     InvariantExit(),
     EscalateOutsideLoop(),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from graphflow.analysis.facts import Facts
+from graphflow.analysis.structures import texts_behind
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.ir.nodes import agent_path
@@ -83,7 +84,10 @@ flow = Flow(count, keys=[Key("n", int)])
             if facts.unknown(node, read.key):
                 continue
             written = [(d, facts.types.written(d)) for d in facts.reaching(node, read.key)]
-            wrong = [(d.node, type_.text) for d, type_ in written if not assignable(type_, read.type)]
+            unfit = [(d, type_) for d, type_ in written if not assignable(type_, read.type)]
+            if any(texts_behind(facts, d) for d, _ in unfit):
+                continue  # GF404
+            wrong = [(d.node, type_.text) for d, type_ in unfit]
             if facts.reserved(read.key) and wrong:
                 yield self._handed(node, wrong[0], read.type.text)
             elif wrong:
