@@ -49,4 +49,28 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a], max_iterations=3)  # here',
         "l", "", None, "info",
     ),
+    "GF601": (
+        'a = LlmAgent(name="a", instruction="{topic} {topic[0]}")  # here', "a", 'inputs={"topic": str}', "topic", "error",
+    ),
+    "GF602": (
+        'a = LlmAgent(name="a", instruction="{topic} {{topic}}")  # here', "a", 'inputs={"topic": str}', "topic", "warning",
+    ),
+    "GF606": (
+        'def find(email) -> str: return ""\na = LlmAgent(name="a", instruction="x", tools=[find])  # here',
+        "a", "", None, "error",
+    ),
+    "GF607": (
+        'def find(email: str) -> str: return ""\na = LlmAgent(name="a", instruction="x", tools=[find, find])  # here',
+        "a", "", None, "error",
+    ),
+    "GF608": (
+        ('import time\n@agent(writes="page")\nasync def fetch(ctx) -> str:\n    time.sleep(1)  # here\n'
+         '    return ""'),
+        "fetch", 'outputs=["page"]', None, "warning",
+    ),
+    "GF609": (
+        ('w = LlmAgent(name="w", instruction="x", output_key="draft")\n'
+         'c = LlmAgent(name="c", instruction="Read state[\'draft\'].")  # here'),
+        'SequentialAgent("s", [w, c])', 'outputs=["draft"]', "draft", "warning",
+    ),
 }  # fmt: skip

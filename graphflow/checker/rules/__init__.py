@@ -19,8 +19,10 @@ from graphflow.checker.rules.freeform import (
 )
 from graphflow.checker.rules.gates import EffectBeforeGate, StaleGate
 from graphflow.checker.rules.interface import OutputNotWritten, UnreadWrite, UnusedInput
+from graphflow.checker.rules.prompts import InvalidPlaceholder, KeyInProse, LiteralBraces
 from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, UndefinedRead
 from graphflow.checker.rules.structure import DuplicateName, EmptyComposite, InvalidName, MultipleParents
+from graphflow.checker.rules.tools import BlockingCall, ToolNameClash, UntypedTool
 from graphflow.checker.rules.types import TypeMismatchRule
 
 ALL_RULES: tuple[Rule, ...] = (
@@ -58,4 +60,10 @@ ALL_RULES: tuple[Rule, ...] = (
     BoundedOnlyLoop(),
     ExhaustedUnchecked(),
     EffectBeforeAsk(),
+    InvalidPlaceholder(),
+    LiteralBraces(),
+    UntypedTool(),
+    ToolNameClash(),
+    BlockingCall(),
+    KeyInProse(),
 )
