@@ -73,4 +73,14 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
          'c = LlmAgent(name="c", instruction="Read state[\'draft\'].")  # here'),
         'SequentialAgent("s", [w, c])', 'outputs=["draft"]', "draft", "warning",
     ),
+    "GF701": (
+        ('a = LlmAgent(name="a", instruction="{book}", output_key="k")  # here\n'
+         'b, c = a.clone({"name": "b", "output_key": "j"}), a.clone({"name": "c", "output_key": "i"})'),
+        'ParallelAgent("p", [a, b, c])', 'keys=[Key("book", str, default="word " * 2000)]', "book", "info",
+    ),
+    "GF702": (
+        ('a = LlmAgent(name="a", instruction="x", output_key="k")\n'
+         'b = LlmAgent(name="b", instruction="y", output_key="j")  # here'),
+        'SequentialAgent("s", [a, b])', 'outputs=["k", "j"]', None, "info",
+    ),
 }  # fmt: skip

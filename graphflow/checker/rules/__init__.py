@@ -6,6 +6,7 @@ from graphflow.checker.rule import Rule
 from graphflow.checker.rules.comparing import ConditionType
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
+from graphflow.checker.rules.costs import NeedlessOrder, PromptBloat
 from graphflow.checker.rules.endings import EffectBeforeAsk, ExhaustedUnchecked, UnreachableAfterHalt
 from graphflow.checker.rules.escaping import EscalateInParallel
 from graphflow.checker.rules.exits import BoundedOnlyLoop, InvariantExit, UnreachableCase, ZeroIterations
@@ -66,4 +67,6 @@ ALL_RULES: tuple[Rule, ...] = (
     ToolNameClash(),
     BlockingCall(),
     KeyInProse(),
+    PromptBloat(),
+    NeedlessOrder(),
 )
