@@ -160,14 +160,14 @@ def added(left: object, right: object) -> object:
     raise TypeError("neither texts nor numbers")
 
 
-def filled(pattern: object, given: object) -> object:
+def filled(pattern: object, *given: object) -> object:
     """Fill in `pattern % given`.
 
     Raises:
         TypeError: it is no text, or what is filled in is no plain constant.
     """
-    if type(pattern) is str and type(given) in _PLAIN and not _WIDE.search(pattern):
-        return pattern % given
+    if type(pattern) is str and all(type(each) in _PLAIN for each in given) and not _WIDE.search(pattern):
+        return pattern % (given[0] if len(given) == 1 else given)
     raise TypeError("no text")
 
 

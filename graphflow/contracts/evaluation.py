@@ -78,6 +78,33 @@ class Evaluation(Parts):
             self.unknown("it uses `{}`", node)
         return value
 
+    def part(self, test: ast.expr, flow: Flow) -> Flow:
+        """Part the ways behind a condition: `flow` becomes that on which it holds; the other is given back."""
+        other, decided = flow.copy(), self._decided(test, flow)
+        flow.dead |= decided is False
+        other.dead |= decided is True
+        return other
+
+    def _decided(self, test: ast.expr, flow: Flow) -> bool | None:
+        """What a condition about nothing but literals and variables surely says; None where that is open.
+
+        Names of the module do not count: what they stand for may be another thing where the program runs.
+        """
+        match test:
+            case ast.Constant(value=literal):
+                return bool(literal)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                inner = self._decided(operand, flow)
+                return None if inner is None else not inner
+            case ast.Name() if test.id in self.frame.shape.names:
+                value = resolve(self.frame, test.id, flow)
+                return True if constants.is_on(value) else False if constants.is_off(value) else None
+            case ast.Compare(ast.Name() as left, [ast.Eq() | ast.NotEq() as how], [ast.Constant() as right]):
+                value = resolve(self.frame, left.id, flow) if left.id in self.frame.shape.names else UNKNOWN
+                if len(value) == 1 and isinstance(value[0], Constant) and value[0].kind in (str, int, bool):
+                    return bool(value[0].value == right.value) is isinstance(how, ast.Eq)
+        return None
+
     def assign(self, target: ast.expr, value: Value, flow: Flow) -> None:
         """Follow the binding of a target."""
         match target:
@@ -124,7 +151,7 @@ class Evaluation(Parts):
         self.truth(node.test, flow)
         coping = self.turns > before
         self.coping += coping
-        other = flow.copy()
+        other = self.part(node.test, flow)
         value = unite(self.evaluate(node.body, flow), self.evaluate(node.orelse, other))
         self.coping -= coping
         flow.become(join([flow, other]))
@@ -171,7 +198,8 @@ class Evaluation(Parts):
         if isinstance(operator, ast.Mult) and not isinstance(left[0] if left else None, (Constant, Known)):
             return self.make(Listed((self.some_of(left, flow),), exact=False), node, flow)
         if isinstance(operator, ast.Mod):
-            return combined([left, right], constants.filled)
+            row = self.items_of(right, flow) if any(isinstance(atom, Several) for atom in right) else None
+            return combined([left, *(row or [right])], constants.filled)
         if isinstance(operator, ast.BitOr):
             merged = [self.pairs_of(each, flow) for each in (left, right)]
             if merged[0] is not None and merged[1] is not None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from graphflow.contracts.code import own_nodes
-from graphflow.contracts.constants import attribute, is_off, is_on
+from graphflow.contracts.constants import attribute
 from graphflow.contracts.frames import bind
 from graphflow.contracts.looping import Looping
 from graphflow.contracts.values import (
@@ -60,10 +60,7 @@ class Following(Looping):
 
     def _if(self, node: ast.If, flow: Flow) -> None:
         coping = self.test(node.test, flow)
-        constant = self.evaluate(node.test, flow) if isinstance(node.test, ast.Constant) else UNKNOWN
-        other = flow.copy()
-        flow.dead |= constant is not UNKNOWN and is_off(constant)
-        other.dead |= constant is not UNKNOWN and is_on(constant)
+        other = self.part(node.test, flow)
         self.coping += coping
         self.block(node.body, flow)
         self.block(node.orelse, other)

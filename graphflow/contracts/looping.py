@@ -34,7 +34,7 @@ from graphflow.contracts.values import (
     unite,
 )  # fmt: skip
 
-MOST_STEPS = 20_000
+MOST_STEPS = 10_000
 _ROUNDS = 12
 _PLAIN_ROUNDS = 3
 
@@ -60,8 +60,8 @@ class Looping(Methods):
 
     def body(self, frame: Frame, flow: Flow) -> Value:
         """See `Calling`."""
-        before = (getattr(self, "frame", None), self.code)
-        self.stack.append(frame)
+        before, stack = (getattr(self, "frame", None), self.code), self.stack
+        stack.append(frame)
         self.frame, self.code = frame, frame.code
         frame.returns, frame.values, frame.loops = [], [], []
         try:
@@ -72,7 +72,8 @@ class Looping(Methods):
             flow.become(join([*frame.returns, flow]))
             return unite(*frame.values, through) or NONE
         finally:
-            self.stack.pop()
+            stack.pop()
+            self.stack = stack
             if before[0] is not None:
                 self.frame, self.code = before[0], before[1]
 
@@ -119,13 +120,13 @@ class Looping(Methods):
         if not self.has_room(items.frame):
             self._until_nothing_new(flow, lambda one: step(UNKNOWN, one), items.frame.node)
             return
-        frame, code, path = self.frame, self.code, self.path
+        frame, code, path, stack = self.frame, self.code, self.path, [*self.stack]
 
         def taken(value: Value, node: ast.AST, one: Flow) -> None:
-            inner = (self.frame, self.code, self.path)
-            self.frame, self.code, self.path = frame, code, (*path, *self.path, id(node))
+            inner = (self.frame, self.code, self.path, self.stack)
+            self.frame, self.code, self.path, self.stack = frame, code, (*path, *self.path, id(node)), [*stack]
             step(value, one)
-            self.frame, self.code, self.path = inner
+            self.frame, self.code, self.path, self.stack = inner
 
         self.run(items.frame, flow, taken)
 

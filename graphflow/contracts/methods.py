@@ -198,6 +198,8 @@ class Methods(Calling):
         if name in ("sorted", "min", "max") and "key" in given.named and given.positional:
             self._mapped("map", Arguments([given.named.pop("key"), given.positional[0]]), node, flow)
             given.named.pop("reverse", None)
+        if name == "zip":
+            given.named.pop("strict", None)
         if given.more or (given.named and name != "dict"):
             return None
         if name == "dict" and len(given.positional) < 2:

@@ -22,6 +22,8 @@ from graphflow.contracts.contract import Origin, Read, Write
 from graphflow.contracts.values import Constant, Flow, Value, join
 
 _LONGEST = 60
+_AFTER_OPEN = 2_000
+"""How many steps are worth it when the contract is open already."""
 
 
 @dataclass(slots=True)
@@ -112,6 +114,7 @@ class Recording:
         """Take down that something cannot be known: `what`, with the place of a part of the tree and its text."""
         if self.facts.open:
             return
+        self._left = min(self._left, _AFTER_OPEN)
         text = _text(shown if shown is not None else node)
         self.facts.open = (f"{what.format(text)} in line {getattr(node, 'lineno', 0)}",)
 

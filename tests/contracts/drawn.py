@@ -107,11 +107,14 @@ def accesses(draw: st.DrawFn) -> str:
                 f"v = {key} in {state}", f"{state}.update({{{key}: 1, {other}: 2}})", f"{state}.update({first}=1)",
                 f"{state}[{key}], v = 1, 2", f"{state}[{key}] = {state}[{other}]", f"{name} = {key}", f"{name} = {key}",
                 f"v = c() and {state}[{key}]", f"v = {state}[{key}] if c() else {state}.get({other})", "h()", f"w({key})",
-                f"v = [{state}.get(q) for q in ({key}, {other})]", f"m[{key}] = 1", f"m = {{{key}: 1}}", f"{state}.update(m)",
+                f"v = [{state}.get(q) for q in ({key}, {other})]",
+                f"m[{key}] = 1", f"m = {{{key}: 1}}", f"{state}.update(m)",
                 f"{state}.update({{q: 1 for q in ({key}, {other})}})", f"r.append({key})", f"r = [{key}]", "n = dict(m)",
-                f"for q in r: {state}[q] = 1", f"w(({name} := {key}))", f"v = (lambda q: {state}[q])({key})", "f = h if c() else w",
+                f"for q in r: {state}[q] = 1",
+                f"w(({name} := {key}))", f"v = (lambda q: {state}[q])({key})", "f = h if c() else w",
                 f"{state}.update(zip(({key},), (1,)))", f"t = {state}; t[{key}] = 1", "v = list(map(w, r))", f"w(q={key})",
-                f"for q, _ in m.items(): {state}[q] = 1", f"v = {state}.pop({key}, 1)", "k(m)", f"{state}[{key}] = lambda: h()",
+                f"for q, _ in m.items(): {state}[q] = 1", f"v = {state}.pop({key}, 1)", "k(m)",
+                f"{state}[{key}] = lambda: h()",
                 f"e = ({state}.get(q) for q in ({key}, {other})); any(e)", "r += [" + key + "]", f"m.update({first}=1)",
                 f"v = sum(1 for q in ({key}, {other}) if q in {state} and {state}[q])", f"n = {{**m, {key}: 1}}; k(n)",
             ]
@@ -140,7 +143,7 @@ def blocks(draw: st.DrawFn, depth: int, *, loop: bool = False, yields: bool = Fa
             case 5:
                 lines += ["while c():", _in(draw(again))]
             case 6:
-                lines += ["while True:", _in(draw(again)), "    if c(): break"]
+                lines += ["while True:", "    if c(): break", _in(draw(again))]
             case 7:
                 kind_of = draw(st.sampled_from(["KeyError", "ValueError", "Exception"]))
                 lines += ["try:", _in(draw(inner)), f"except {kind_of}:", _in(draw(inner))]

@@ -128,7 +128,7 @@ def test_methods_that_are_handed_the_context() -> None:
             await self.again(ctx)
 
         async def run(self, ctx):
-            await self.part("x", ctx)
+            await self.part(ctx.node, ctx)
             await self.again(ctx)
             async for event in self.events(ctx):
                 yield event

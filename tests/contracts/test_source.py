@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import configparser
+import contextlib
+import copy
+import enum
 import functools
+import json.decoder
+import pprint
+import queue
+import textwrap
+import types
 from collections.abc import Callable
 from random import shuffle
 
@@ -10,6 +20,7 @@ import pytest
 
 from graphflow import FunctionAgent
 from graphflow.contracts.source import SourceFacts, facts_of
+from tests.contracts.sources import function
 
 STATUS = "status"
 NUMBER = 3
@@ -228,7 +239,7 @@ def test_what_makes_a_contract_open_says_why() -> None:
         other.state = ctx.state
 
     def looped(ctx):
-        return {key: 1 for key in ctx.state}
+        return {key: other() for key in ctx.state}
 
     def revealed(ctx):
         return locals()
@@ -297,3 +308,184 @@ def test_declarations_come_before_the_source() -> None:
     assert [(read.key, read.optional) for read in declared.reads] == [("c", True)]
     assert [(write.key, write.sure, write.type.text) for write in declared.writes] == [("d", True, "int")]
     assert not declared.open
+
+
+class Name(enum.StrEnum):
+    """Keys as members."""
+
+    DRAFT = "draft"
+    NOTES = "notes"
+
+
+class Plain(enum.Enum):
+    DRAFT = "draft"
+
+
+PARTS = ("web", "news")
+TITLES = {"a": 1, "b": 2}
+PREFIX = "part"
+
+
+def fetch(state, name, *, more=False):
+    if more:
+        return state.get(f"{PREFIX}_{name}")
+    return state[f"{PREFIX}_{name}"]
+
+
+def deeper(ctx, name):
+    return fetch(ctx.state, name)
+
+
+def again(ctx, count):
+    ctx.state["count"] = count
+    if count:
+        again(ctx, count)
+
+
+def endless(ctx, name):
+    endless(ctx, name + "x")
+    return ctx.state[name]
+
+
+def test_how_keys_are_named() -> None:
+    """Constants, members of enumerations, attributes of classes, text made of them."""
+
+    class Holder:
+        key = "held"
+
+    def body(ctx):
+        ctx.state[Name.DRAFT] = ctx.state[Plain.DRAFT.value]
+        ctx.state[f"{PREFIX}_{Name.NOTES}"] = 1
+        ctx.state[PREFIX + "_" + "x"] = ctx.state[Holder.key]
+        ctx.state["%s_%d" % (PREFIX, 1)] = 1  # noqa: UP031 - as users may write it
+        ctx.state["_".join(PARTS)] = 1
+        ctx.state[PREFIX.upper()] = 1
+        ctx.state[PARTS[0]] = 1
+
+    found = facts(body)
+    assert not found.open
+    assert list(found.reads) == ["draft", "held"]
+    assert list(found.writes)[:4] == ["draft", "part_notes", "part_x", "part_1"]
+    assert {"web_news", "PART", "web"} < found.sure
+
+
+def test_loops_over_what_is_written_out() -> None:
+    """Item by item: lists, tuples, mappings, what enumerates or zips them, comprehensions."""
+
+    def body(ctx):
+        for name in PARTS:
+            ctx.state[name] = 1
+        for place, (name, _) in enumerate(zip(["x", "y"], PARTS, strict=True)):
+            ctx.state[name] = place
+        for name in TITLES:
+            ctx.state[name] = 1
+        ctx.state.update({f"{name}_c": 1 for name in PARTS})
+        return [ctx.state[name] for name, _ in {"r": 1, "s": 2}.items()]
+
+    found = facts(body)
+    assert not found.open
+    assert found.sure == {"web", "news", "x", "y", "a", "b", "web_c", "news_c"}
+    assert found.reads == {"r": False, "s": False}
+
+
+def test_functions_of_the_same_module() -> None:
+    """They are followed with what they are given; one that calls itself is followed as long as it changes nothing."""
+
+    def body(ctx):
+        return fetch(ctx.state, "web"), fetch(ctx.state, "news", more=True), deeper(ctx, "x")
+
+    assert facts(body).reads == {"part_web": False, "part_news": True, "part_x": False}
+    assert not facts(body).open
+    assert not facts_of(again, "ctx").open
+    assert facts_of(again, "ctx").sure == {"count"}
+    assert facts_of(endless, "ctx").open
+
+
+def test_what_only_some_iterations_come_to_is_coped_with() -> None:
+    """A condition about the iteration or the attempt guards what it guards."""
+
+    def body(ctx):
+        if ctx.iteration > 1:
+            return ctx.state["feedback"]
+        return ctx.state["draft"] if ctx.attempt == 1 else ctx.state["last"]
+
+    assert facts(body).reads == {"feedback": True, "draft": True, "last": True}
+
+
+def test_what_every_way_reads_first_is_required() -> None:
+    """Whatever it is asked for later."""
+
+    def body(ctx):
+        draft = ctx.state["draft"]
+        return ctx.state.get("draft", draft)
+
+    assert facts(body).reads == {"draft": False}
+
+
+def test_delta_and_requests_of_the_context() -> None:
+    """`ctx.actions` is another way to write."""
+
+    def body(ctx):
+        actions = ctx.actions
+        actions.state_delta["a"] = 1
+        actions.state_delta.update(b=2)
+        setattr(ctx, "route", "left")  # noqa: B010 - as users may write it
+        del ctx.state["c"]
+
+    found = facts(body)
+    assert (found.writes, found.open) == ({"a": True, "b": True, "c": False}, ())
+    assert (found.routes, found.always_routes) == (["left"], True)
+
+
+def test_fields_of_the_object() -> None:
+    """`self.key` is what the object has, unless the body sets it."""
+
+    class Poller:
+        key = "status"
+
+        def __init__(self, own):
+            self.own = own
+
+        def poll(self, ctx):
+            return ctx.state[self.key], ctx.state[self.own]
+
+        def change(self, ctx):
+            self.own = "x"
+            return ctx.state[self.computed]
+
+        @property
+        def computed(self):
+            return "y"
+
+    assert facts(Poller("mine").poll).reads == {"status": False, "mine": False}
+    assert facts(Poller("mine").change).open
+
+
+def test_several_lambdas_in_one_line() -> None:
+    """Each has its own source."""
+    first, second = (lambda ctx: ctx.state["a"]), (lambda ctx: ctx.state["b"])
+
+    assert (facts(first).reads, facts(second).reads) == ({"a": False}, {"b": False})
+
+
+def test_source_that_is_not_a_file() -> None:
+    """Cells of notebooks and whatever else `linecache` knows."""
+    made = function("@(lambda f: f)\ndef body(ctx):\n    return ctx.state['a']")
+
+    assert facts(made).reads == {"a": False}
+    assert facts(made).places["a"].line == 3
+
+
+MODULES = (ast, configparser, contextlib, copy, json.decoder, pprint, queue, textwrap)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_every_source_can_be_read(module: types.ModuleType) -> None:
+    """The standard library's own functions, as if their first two parameters were a context: never an exception."""
+    kinds = [each for each in vars(module).values() if isinstance(each, type)]
+    functions = [each for holder in (module, *kinds) for each in vars(holder).values()]
+    for func in functions:
+        if isinstance(func, types.FunctionType) and func.__module__ == module.__name__:
+            for name in func.__code__.co_varnames[: func.__code__.co_argcount][:2]:
+                found = facts_of(func, name)
+                assert len(found.open) < 2
