@@ -140,7 +140,7 @@ class _Border:
         defaults = self._defaults()
         keys: dict[str, str] = {}
         reads: dict[str, Read] = {}
-        writes = {key: Write(key, self._update(key)) for key in defaults}
+        writes = {key: Write(key, self._written(key)) for key in defaults}
         for inner in dict.fromkeys((*(name.removesuffix("?") for name in mapped), *declared)):
             type_, required = declared.get(inner, (self._type(inner), True))
             said = mapped.get(inner, mapped.get(f"{inner}?"))
@@ -153,7 +153,7 @@ class _Border:
                 continue
             keys[written] = outer
             sure = not optional or written in defaults
-            writes[written] = Write(written, self._update(written, type_), sure)
+            writes[written] = Write(written, self._written(written, type_), sure)
         return keys, defaults, Contract(tuple(reads.values()), tuple(writes.values()))
 
     def way_out(self, mapped: Mapping[str, str]) -> tuple[dict[str, str], Contract]:
@@ -191,10 +191,7 @@ class _Border:
     def _type(self, inner: str) -> Type:
         return next((type_of(key.type) for key in self.interface.keys if key.name == inner), ANY)
 
-    def _update(self, name: str, otherwise: Type = ANY) -> Type:
-        """The type of a write of an inner key, given by its name in the graph: that of an update where it has a merge."""
-        for key in self.interface.keys:
-            if scoped_key(key.name, self.prefix) == name:
-                declared = type_of(key.type)
-                return key.merge.update_type(declared) if key.merge is not None else declared
-        return otherwise
+    def _written(self, name: str, otherwise: Type = ANY) -> Type:
+        """The type of an inner key, given by its name in the graph. What is carried in is its value, merge or not."""
+        declared = (type_of(key.type) for key in self.interface.keys if scoped_key(key.name, self.prefix) == name)
+        return next(declared, otherwise)

@@ -129,11 +129,11 @@ def texts_as_structure(facts: Facts) -> Iterator[ReadText]:
         if read.path or facts.unknown(node, read.key) or (typed and read.type != ANY):
             continue
         texts = [(d, texts_behind(facts, d)) for d in facts.reaching(node, read.key)]
-        wrong = [n for d, names in texts if names and not assignable(facts.types.written(d), read.type) for n in names]
+        wrong = [n for d, names in texts if names and not assignable(facts.types.seen(d), read.type) for n in names]
         if wrong:
             yield ReadText(use, tuple(dict.fromkeys(wrong)))
             continue
-        names = [name for d, names in texts if facts.types.written(d).hint is str for name in names]
+        names = [name for d, names in texts if facts.types.seen(d).hint is str for name in names]
         parsed = _parsed(facts, use) if names else None
         if parsed is not None:
             yield ReadText(use, tuple(dict.fromkeys(names)), parsed)

@@ -16,8 +16,11 @@ from graphflow.analysis.effects import Definition
 from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Collect, Fork, Join, Task
-from graphflow.schema import ANY, Failure, Key, Type, fields_of, type_of
-from graphflow.schema.types import bare
+from graphflow.schema import ANY, Failure, Key, Merge, Overwrite, Type, fields_of, type_of
+from graphflow.schema.types import bare, is_union
+
+_KEEPING = (Merge.extend, Merge.union, Merge.sum, Merge.max, Merge.min, Merge.last)
+"""The merges whose value is of the type of an update."""
 
 
 class KeyTypes:
@@ -50,7 +53,7 @@ class KeyTypes:
             return [type_of(declared.type)]
         if self._unknown(node_id, key):
             return [ANY]
-        return list(dict.fromkeys(self.written(definition) for definition in self._reaching(node_id, key)))
+        return list(dict.fromkeys(self.seen(definition) for definition in self._reaching(node_id, key)))
 
     def written(self, definition: Definition) -> Type:
         """Give the type of what a write writes."""
@@ -59,15 +62,49 @@ class KeyTypes:
             self._known[definition.index] = self._inferred(definition)
         return self._known[definition.index]
 
+    def seen(self, definition: Definition) -> Type:
+        """Give the type of what a reader of a write finds: for a key with a merge the value that updates make."""
+        key, written = self._keys.get(definition.key), self.written(definition)
+        if key is None or key.merge is None or definition.node == self._graph.entry or self.replaces(definition):
+            return written
+        if type_of(key.type) != ANY or written == ANY:
+            return type_of(key.type)
+        if key.merge == Merge.append:
+            return _list_of(written)
+        if key.merge == Merge.sum and bare(written.hint) is bool:
+            return type_of(int)
+        return written if key.merge in _KEEPING else ANY
+
+    def replaces(self, definition: Definition) -> bool:
+        """Say whether a write of a key with a merge is its new value, no update of it: what is carried into a sub-flow."""
+        node = self._graph.nodes[definition.node]
+        return isinstance(node, Task) and isinstance(node.body, Crossing) and definition.key in node.body.replaced
+
+    def asked(self, definition: Definition) -> Type:
+        """Give the type that a declaration asks of a write: of an update where the key has a merge; ANY if there is none."""
+        key = self._keys.get(definition.key)
+        declared = type_of(key.type) if key is not None else ANY
+        if key is None or key.merge is None or declared == ANY or self.replaces(definition):
+            return declared
+        return key.merge.update_type(declared)
+
     def _inferred(self, definition: Definition) -> Type:
+        return without_overwrite(self._carried(definition))
+
+    def _carried(self, definition: Definition) -> Type:
         node = self._graph.nodes[definition.node]
         if isinstance(node, Fork) and node.group is not None and node.group.over is not None:
             over = node.group.over
             if definition.key == over.item:
                 return united(self.element(type_) for type_ in self.fields(self.at(node.id, over.key), over.path))
-        if isinstance(node, Task) and isinstance(node.body, Crossing) and definition.type == ANY:
+        if (
+            isinstance(node, Task)
+            and isinstance(node.body, Crossing)
+            and (definition.type == ANY or definition.key in node.body.replaced)
+        ):
             source = node.body.keys.get(definition.key)
-            return united(self.at(node.id, source)) if source is not None else ANY
+            if source is not None:
+                return united(self.at(node.id, source))
         if isinstance(node, Join) and node.collect:
             part = next((part for part in node.collect if part.outer == definition.key), None)
             if part is not None:
@@ -99,6 +136,16 @@ class KeyTypes:
             found = [fields_of(type_) for type_ in current]
             current = [fields[name] if fields is not None and name in fields else ANY for fields in found]
         return list(dict.fromkeys(current))
+
+
+def without_overwrite(type_: Type) -> Type:
+    """Leave out of a type as written that a task may replace the value of a key in place of updating it."""
+    hint = bare(type_.hint)
+    members = typing.get_args(hint) if is_union(hint) else (hint,)
+    kept = [member for member in members if bare(member) is not Overwrite]
+    if len(kept) == len(members):
+        return type_
+    return united(type_of(member) for member in kept)
 
 
 def united(types: typing.Iterable[Type]) -> Type:

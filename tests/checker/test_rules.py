@@ -82,6 +82,15 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'a = LlmAgent(name="a", instruction="x", output_key="k")\nb = LlmAgent(name="b", instruction="{k}")  # here',
         'ParallelAgent("p", [a, b])', "", "k", "error",
     ),
+    "GF303": (
+        '@agent(writes="n")  # here\ndef find() -> list[str]: return []',
+        "find", 'keys=[Key("n", list[str], merge=Merge.append)], outputs=["n"]', "n", "error",
+    ),
+    "GF304": (
+        ("class Poller(BaseAgent):\n    _tries: int = 0\n    async def run(self, ctx): self._tries += 1\n"
+         'p = Poller(name="p")  # here'),
+        "p", "", None, "warning",
+    ),
     "GF305": (
         "@agent  # here\ndef poll(ctx): ctx.actions.escalate = True\na = LlmAgent(name='a', instruction='x')",
         'LoopAgent("l", [ParallelAgent("p", [poll, a])], max_iterations=2)', "", None, "warning",
@@ -89,6 +98,13 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
     "GF401": (
         '@agent(writes="n")\ndef count() -> str: return "1"\n@agent\ndef use(n: int) -> None: ...  # here',
         'SequentialAgent("s", [count, use])', "", "n", "error",
+    ),
+    "GF402": (
+        ('@agent(writes="n")\ndef one() -> int: return 1\n'
+         '@agent(writes="n")  # here\ndef two() -> str: return "two"\n'
+         'c = ConditionalAgent("c", when=key("v"), then=one, otherwise=two)\n'
+         'a = LlmAgent(name="a", instruction="{n}")'),
+        'SequentialAgent("s", [c, a])', 'inputs={"v": bool}', "n", "error",
     ),
     "GF403": (
         'class Invoice(TypedDict): total: float\na = LlmAgent(name="a", instruction="{invoice.totl}")  # here',

@@ -20,10 +20,12 @@ from graphflow.checker.rules.freeform import (
 )
 from graphflow.checker.rules.gates import EffectBeforeGate, StaleGate
 from graphflow.checker.rules.interface import OutputNotWritten, UnreadWrite, UnusedInput
+from graphflow.checker.rules.merging import BadMerge, ConflictingWriters
 from graphflow.checker.rules.prompts import InvalidPlaceholder, KeyInProse, LiteralBraces
+from graphflow.checker.rules.sharing import SharedInstanceState
 from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, UndefinedRead
 from graphflow.checker.rules.structure import DuplicateName, EmptyComposite, InvalidName, MultipleParents
-from graphflow.checker.rules.tools import BlockingCall, ToolNameClash, UntypedTool
+from graphflow.checker.rules.tools import BlockingCall, ToolNameClash, UnknownModel, UntypedTool
 from graphflow.checker.rules.types import TypeMismatchRule
 
 ALL_RULES: tuple[Rule, ...] = (
@@ -44,8 +46,11 @@ ALL_RULES: tuple[Rule, ...] = (
     OutputNotWritten(),
     WriteWriteRace(),
     ReadWriteRace(),
+    BadMerge(),
+    SharedInstanceState(),
     EscalateInParallel(),
     TypeMismatchRule(),
+    ConflictingWriters(),
     UnknownField(),
     UnvalidatedStructure(),
     ConditionType(),
@@ -63,6 +68,7 @@ ALL_RULES: tuple[Rule, ...] = (
     EffectBeforeAsk(),
     InvalidPlaceholder(),
     LiteralBraces(),
+    UnknownModel(),
     UntypedTool(),
     ToolNameClash(),
     BlockingCall(),

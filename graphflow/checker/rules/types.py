@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from graphflow.analysis.facts import Facts
+from graphflow.analysis.merging import better_merge
 from graphflow.analysis.structures import texts_behind
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
@@ -83,7 +84,7 @@ flow = Flow(count, keys=[Key("n", int)])
                 continue
             if facts.unknown(node, read.key):
                 continue
-            written = [(d, facts.types.written(d)) for d in facts.reaching(node, read.key)]
+            written = [(d, facts.types.seen(d)) for d in facts.reaching(node, read.key)]
             unfit = [(d, type_) for d, type_ in written if not assignable(type_, read.type)]
             if any(texts_behind(facts, d) for d, _ in unfit):
                 continue  # GF404
@@ -127,9 +128,9 @@ flow = Flow(count, keys=[Key("n", int)])
             key = facts.keys.get(definition.key)
             if key is None or type_of(key.type) == ANY or definition.node.startswith("@"):
                 continue
-            asked = type_of(key.type) if key.merge is None else key.merge.update_type(type_of(key.type))
+            asked = facts.types.asked(definition)
             written, name = facts.types.written(definition), facts.local(definition.key)
-            if not assignable(written, asked):
+            if not assignable(written, asked) and better_merge(facts, definition) is None:
                 yield Finding(
                     definition.node,
                     f"`{agent_path(definition.node)}` writes `{name}` as {written.text}, "
