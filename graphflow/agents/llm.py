@@ -96,7 +96,8 @@ class LlmAgent(Agent):
     def notes(self) -> Notes:
         """The templates and the tools."""
         prompt = (("prompt", self.prompt),) if self.prompt is not None else ()
-        return Notes(texts=(("instruction", self.instruction), *prompt), tools=self._tools)
+        name = self.model if isinstance(self.model, str) else None
+        return Notes(texts=(("instruction", self.instruction), *prompt), tools=self._tools, model=name)
 
     @property
     def contract(self) -> Contract:

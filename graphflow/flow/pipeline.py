@@ -47,6 +47,9 @@ from graphflow.runtime.result import Result
 from graphflow.runtime.scheduler import Driver
 from graphflow.schema import Key
 
+UNKNOWN_MODEL = "GF603"
+"""The finding that no run is refused for: a run may be given other models, and looks for the providers of its own."""
+
 CheckMode = Literal["error", "warning", "off"]
 
 
@@ -306,7 +309,8 @@ class Flow:
         if check == "off" and not self.graph.faults:
             return
         report = self.check()
-        if self.graph.faults or report.errors or (check == "warning" and report.warnings):
+        errors = [found for found in report.errors if found.code != UNKNOWN_MODEL]
+        if self.graph.faults or errors or (check == "warning" and report.warnings):
             raise ContractError(report)
 
 

@@ -26,6 +26,7 @@ class Notes:
         tools: what its model may call.
         routes: constants that its source sets `ctx.route` to.
         functions: the functions that are its body.
+        model: name of the model that it names itself, None for none or an object.
         sees_answers: it is sent the answers of the model agents before it.
     """
 
@@ -33,6 +34,7 @@ class Notes:
     tools: tuple[FunctionTool, ...] = ()
     routes: tuple[object, ...] = ()
     functions: tuple[Callable[..., Any], ...] = ()
+    model: str | None = None
     sees_answers: bool = False
 
 

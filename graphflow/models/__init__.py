@@ -17,7 +17,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import cast
 
-from graphflow.errors import UsageError
+from graphflow.errors import UsageError, edit_distance
 from graphflow.models.base import Message, Model, ModelReply, ModelRequest, Usage
 from graphflow.models.function import FunctionModel
 from graphflow.models.scripted import ScriptedModel
@@ -48,6 +48,17 @@ PROVIDERS: Registry[Provider] = Registry(
     entry_points="graphflow.models",
 )
 
+KNOWN_MODELS = (
+    "gemini-2.0-flash",
+    "gemini-2.0-flash-lite",
+    "gemini-2.5-flash",
+    "gemini-2.5-flash-lite",
+    "gemini-2.5-pro",
+    "gemini-3-flash-preview",
+    "gemini-3-pro-preview",
+)
+"""Names of models that are known to exist, to find misspelt ones by."""
+
 _registered: dict[str, Provider] = {}
 
 
@@ -67,6 +78,32 @@ def register_model(pattern: str, factory: Provider) -> None:
     if not callable(factory):
         raise UsageError(f"the provider of `{pattern}` has to be a function from name to model, got {factory!r}")
     _registered[pattern] = factory
+
+
+def providers() -> tuple[str, ...]:
+    """List the patterns of model names that some provider accepts, in the order in which they are tried."""
+    return PROVIDERS.extended(_registered).names()
+
+
+def similar_model(name: str) -> str | None:
+    """Find a well-known model whose name differs from this one in one or two letters; parts with digits are not compared.
+
+    Args:
+        name: the name of a model.
+
+    Returns:
+        The nearest such name; None for a well-known one, and where the names differ in digits only.
+    """
+    plain = name.removeprefix("models/")
+    if plain in KNOWN_MODELS:
+        return None
+    letters = _without_versions(plain)
+    ranked = sorted((edit_distance(letters, _without_versions(known)), known) for known in KNOWN_MODELS)
+    return ranked[0][1] if ranked and 1 <= ranked[0][0] <= 2 else None
+
+
+def _without_versions(name: str) -> str:
+    return "-".join(part for part in name.split("-") if not any(character.isdigit() for character in part))
 
 
 def resolve_model(model: str | Model) -> Model:

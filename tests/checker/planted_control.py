@@ -55,6 +55,9 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
     "GF602": (
         'a = LlmAgent(name="a", instruction="{topic} {{topic}}")  # here', "a", 'inputs={"topic": str}', "topic", "warning",
     ),
+    "GF603": (
+        'a = LlmAgent(name="a", instruction="x", model="gemni-2.5-flash")  # here', "a", "", None, "error",
+    ),
     "GF606": (
         'def find(email) -> str: return ""\na = LlmAgent(name="a", instruction="x", tools=[find])  # here',
         "a", "", None, "error",

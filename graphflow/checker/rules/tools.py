@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import ClassVar
 
 from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.contracts.bodies import blocking_calls
+from graphflow.models import providers, similar_model
 
 
 class UntypedTool(Rule):
@@ -188,3 +190,60 @@ flow = Flow(LlmAgent(name="a", instruction="x", tools=[fetch]))
                         related=() if call is blocking else (Related("it blocks here", path, blocking.origin),),
                         origin=call.origin,
                     )
+
+
+class UnknownModel(Rule):
+    """A model that no provider has, or whose name is probably misspelt.
+
+    ## What it does
+    Flags the name of a model that no registered provider accepts, and, as a warning, one that differs from a well-known name
+    in one or two letters. A run that is given another model in its place is not refused.
+
+    ## Why is this bad?
+    The name is looked up when the agent is asked, by the first customer.
+
+    ## Example
+    ```python
+    LlmAgent(name="writer", model="gemini-2.5-flahs", ...)
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="writer", model="gemini-2.5-flash", ...)
+    ```
+    For a provider of your own: `register_model("local/*", make)` where the agents are made.
+    """
+
+    code: ClassVar[str] = "GF603"
+    name: ClassVar[str] = "unknown-model"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", model="gemini-2.5-flash", instruction="x"))',
+        'flow = Flow(LlmAgent(name="a", model="gemini-9.5-flash", instruction="x"))',
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", model="gemni-2.5-flash", instruction="x"))',
+        'flow = Flow(LlmAgent(name="a", model="gemini-2.5-flahs", instruction="x"))',
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        patterns = providers()
+        for path, declaration in facts.graph.declarations.items():
+            name = declaration.notes.model
+            if name is None:
+                continue
+            near, accepted = similar_model(name), any(fnmatchcase(name, pattern) for pattern in patterns)
+            if accepted and near is None:
+                continue
+            known = ", ".join(f"`{pattern}`" for pattern in patterns)
+            yield Finding(
+                path,
+                f"`{path}` asks the model `{name}`, which is not a well-known one"
+                if accepted
+                else f"`{path}` asks the model `{name}`, which no provider accepts",
+                help=f"did you mean `{near}`?"
+                if near
+                else f"there are providers for {known}; add one with register_model",
+                severity="warning" if accepted else None,
+            )
