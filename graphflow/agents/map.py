@@ -142,7 +142,7 @@ class MapAgent(Agent):
         return region
 
     def _read(self) -> Read:
-        return Read(self.over.name, ANY if self.over.path else LIST, path=self.over.path)
+        return Read(self.over.name, LIST, path=self.over.path)
 
     def _given(self) -> Iterator[Write]:
         yield Write(self.item)

@@ -249,6 +249,17 @@ class Facts:
                 mask |= reach & self.effects.definitions_of(self.effects.visible(node.scope))
             for read in node.contract.reads:
                 mask |= reach & self.effects.of_key[read.key]
+        return mask | self._read_by_tools
+
+    @property
+    def _read_by_tools(self) -> int:
+        """The writes (as bits) of tools that tools of the same agent may read, called later."""
+        mask = 0
+        for path, declaration in self.graph.declarations.items():
+            asked = {read.key for tool in declaration.notes.tools for read in tool.contract.reads}
+            for definition in self.effects.made_by(path) if asked else ():
+                if not definition.sure and self.local(definition.key) in asked:
+                    mask |= 1 << definition.index
         return mask
 
     def is_read(self, definition: Definition) -> bool:

@@ -203,7 +203,6 @@ def lacking(types_: Sequence[Type], path: Sequence[str]) -> tuple[list[Lack], bo
         overlooked.
     """
     lacks: list[Lack] = []
-    others = False
     current = [member for type_ in types_ for member in members(type_)]
     for name in path:
         after: list[Type] = []
@@ -212,13 +211,40 @@ def lacking(types_: Sequence[Type], path: Sequence[str]) -> tuple[list[Lack], bo
                 continue
             known = _fields(member)
             if known is None:
-                others = True
+                after += members(_item(member))
             elif name in known:
                 after += members(known[name])
             else:
                 lacks.append(Lack(member, name, tuple(known)))
         current = after
-    return list(dict.fromkeys(lacks)), others or bool(current)
+    return list(dict.fromkeys(lacks)), bool(current)
+
+
+def parts(types_: Sequence[Type], path: Sequence[str]) -> Sequence[Type]:
+    """Follow fields below types, member by member.
+
+    Args:
+        types_: the types that a key may have; `None` is overlooked.
+        path: field names, outermost first.
+
+    Returns:
+        The types found, each once; ANY for what is not known or not there.
+    """
+    current = list(types_)
+    for name in path:
+        after: list[Type] = []
+        for member in (member for type_ in current for member in members(type_)):
+            if kind_of(member) is not types.NoneType:
+                known = _fields(member)
+                after.append(_item(member) if known is None else known.get(name, ANY))
+        current = after
+    return list(dict.fromkeys(current))
+
+
+def _item(type_: Type) -> Type:
+    """Give the type of what stands under a name in a mapping; ANY for everything else."""
+    arguments = typing.get_args(bare(type_.hint))
+    return type_of(arguments[1]) if kind_of(type_) is dict and len(arguments) == 2 else ANY
 
 
 def _fields(type_: Type) -> dict[str, Type] | None:

@@ -12,11 +12,12 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
+from graphflow.analysis import kinds
 from graphflow.analysis.effects import Definition
 from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Collect, Fork, Join, Task
-from graphflow.schema import ANY, Failure, Key, Merge, Overwrite, Type, fields_of, type_of
+from graphflow.schema import ANY, Failure, Key, Merge, Overwrite, Type, type_of
 from graphflow.schema.types import bare, is_union
 
 _KEEPING = (Merge.extend, Merge.union, Merge.sum, Merge.max, Merge.min, Merge.last)
@@ -131,11 +132,7 @@ class KeyTypes:
     @staticmethod
     def fields(types: Sequence[Type], path: Sequence[str]) -> Sequence[Type]:
         """Follow fields below types; what is not known becomes ANY."""
-        current = list(types)
-        for name in path:
-            found = [fields_of(type_) for type_ in current]
-            current = [fields[name] if fields is not None and name in fields else ANY for fields in found]
-        return list(dict.fromkeys(current))
+        return kinds.parts(types, path)
 
 
 def without_overwrite(type_: Type) -> Type:

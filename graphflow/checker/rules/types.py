@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from graphflow.analysis.facts import Facts
+from graphflow.analysis.facts import Facts, Use
 from graphflow.analysis.merging import better_merge
 from graphflow.analysis.structures import texts_behind
 from graphflow.checker.diagnostics import Related, Severity
@@ -73,9 +73,12 @@ flow = Flow(count, keys=[Key("n", int)])
         seen: set[tuple[str, str]] = set()
         for use in facts.uses:
             node, read = use.node.id, use.read
-            if read.type == ANY or read.path or (node, read.key) in seen:
+            if read.type == ANY or (node, read.key) in seen:
                 continue
             seen.add((node, read.key))
+            if read.path:
+                yield from self._field(facts, use)
+                continue
             declared = facts.keys.get(read.key)
             if declared is not None and type_of(declared.type) != ANY:
                 if not assignable(type_of(declared.type), read.type):
@@ -102,6 +105,20 @@ flow = Flow(count, keys=[Key("n", int)])
                 yield self._finding(node, facts.local(read.key), f"{by} as {text}", read.type.text, places)
 
     @staticmethod
+    def _field(facts: Facts, use: Use) -> Iterator[Finding]:
+        types = facts.field_type(facts.key_type(use.node.id, use.read.key), use.read.path)
+        wrong = [type_.text for type_ in types if not assignable(type_, use.read.type)]
+        if wrong:
+            name, asked = facts.local(use.read.key), use.read.type.text
+            field = f"its field `{'.'.join(use.read.path)}` is {wrong[0]}"
+            yield Finding(
+                use.node.id,
+                f"`{agent_path(use.node.id)}` reads a field of `{name}` as {asked}, but {field}",
+                name,
+                f"read a field that is {asked}, or change the type of `{'.'.join(use.read.path)}`",
+            )
+
+    @staticmethod
     def _finding(node: str, key: str, found: str, asked: str, places: tuple[Related, ...]) -> Finding:
         reader = "the declared outputs" if node.startswith("@") else f"`{agent_path(node)}`"
         return Finding(
@@ -126,7 +143,12 @@ flow = Flow(count, keys=[Key("n", int)])
     def _writes(facts: Facts) -> Iterator[Finding]:
         for definition in facts.effects.definitions:
             key = facts.keys.get(definition.key)
-            if key is None or type_of(key.type) == ANY or definition.node.startswith("@"):
+            if (
+                key is None
+                or type_of(key.type) == ANY
+                or definition.node.startswith("@")
+                or facts.types.replaces(definition)
+            ):
                 continue
             asked = facts.types.asked(definition)
             written, name = facts.types.written(definition), facts.local(definition.key)
