@@ -6,6 +6,7 @@ from graphflow.flow.pausing import pending_of
 from graphflow.ir.names import is_reserved
 from graphflow.ir.nodes import Interface
 from graphflow.runtime import pauses
+from graphflow.runtime.journal import Journal
 from graphflow.runtime.result import Halt, Result, usage_of
 from graphflow.runtime.scheduler import Driver
 
@@ -34,5 +35,5 @@ def result_of(driver: Driver, interface: Interface) -> Result:
         machine.error,
         pending_of(driver) if status == "paused" else (),
         usage_of(driver.journal),
-        driver.journal,
+        Journal(list(driver.journal.records), list(driver.journal.times)) if status == "paused" else driver.journal,
     )

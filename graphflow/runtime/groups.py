@@ -143,8 +143,8 @@ def _values(group: Group, join: PlanNode, state: State, *, escalated: bool) -> N
 
 def give_up(machine: Machine, frame: Frame, error: BaseException | None) -> None:
     """Stop what runs in an instance or a call; it has failed with an error, or was overtaken (None)."""
-    frame.gone = True
-    frame.error = error
+    if not frame.gone:  # one that has failed and is still being stopped keeps its error
+        frame.gone, frame.error = True, error
     machine.tasks.drop(frame)
     check_gone(machine, frame)
 
