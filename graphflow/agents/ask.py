@@ -99,7 +99,7 @@ class AskAgent(Agent):
     @property
     def contract(self) -> Contract:
         """What the stage reads and writes."""
-        return Contract(template_reads(self._template), (Write(self.output_key, self.answer),))
+        return Contract(template_reads(self._template, made=self.origin), (Write(self.output_key, self.answer),))
 
     @property
     def guard(self) -> Guarding:

@@ -65,7 +65,9 @@ class Gate(Agent):
     def lower(self, builder: Builder) -> Region:
         """One branch with one way on."""
         reason = parse(self.reason if self.reason is not None else self._default_reason())
-        reads = {(read.key, read.path): read for read in (*template_reads(reason), *condition_reads([self.require]))}
+        made = self.origin if self.reason is not None else None
+        named = (*template_reads(reason, made=made), *condition_reads([self.require]))
+        reads = {(read.key, read.path): read for read in named}
         node = Branch(
             builder.here.id,
             builder.here.parent,

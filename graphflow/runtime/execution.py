@@ -121,6 +121,8 @@ async def _call(body: Body, context: Context, *, abandon: bool) -> Mapping[str, 
 def succeeded(command: StartTask, task: Task, context: Context, delta: Mapping[str, object]) -> Succeeded:
     """Say that a body has ended: its writes as the graph names them, with the reserved keys that others read."""
     actions = context.actions
+    if actions.state_delta:
+        delta = {**actions.state_delta, **delta}
     if task.scope:
         delta = {scoped_key(str(key), task.scope): value for key, value in delta.items()}
     if task.output is not None or task.route is not None:

@@ -249,3 +249,16 @@ async def test_a_declared_output_that_is_missing_fails_the_run() -> None:
     failed = await failure(Flow(FunctionAgent(name="f", func=body, may_write=["x"]), outputs=["x"]))
 
     assert isinstance(failed.__cause__, AbsentKeyError)
+
+
+async def test_what_is_written_through_actions_is_committed() -> None:
+    """The spelling of callbacks elsewhere: `ctx.actions.state_delta[...] = ...`."""
+
+    @agent(blocking=False)
+    def note(ctx: Context) -> None:
+        ctx.actions.state_delta["noted"] = 1
+
+    flow = Flow(note, outputs=["noted"])
+
+    assert not flow.check().errors
+    assert (await flow.run()).outputs == {"noted": 1}
