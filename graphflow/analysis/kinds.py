@@ -161,7 +161,7 @@ def _member_contains(type_: Type, value: object) -> bool:
     if kind is None:
         return True
     if kind is str or kind is bytes:
-        return isinstance(value, kind)
+        return isinstance(value, kind) or (kind is bytes and isinstance(value, int))
     if kind not in _COLLECTIONS:
         return hasattr(kind, "__contains__") or (hasattr(kind, "__iter__") and is_record(kind))
     arguments = [each for each in typing.get_args(hint) if each is not ...]

@@ -429,3 +429,36 @@ flow = Flow(ask("a", tools=[%s]), outputs=[])
     text = "from graphflow.tools.tool_context import ToolContext\n" + text
     assert found(check(text % "note, recall"), "GF203") == []
     assert found(check(text % "note"), "GF203") == [("GF203", "a", "note")]
+
+
+@pytest.mark.parametrize(
+    ("declared", "fault"),
+    [
+        ('keys=[Key("k", int, default="3")]', True),
+        ('keys=[Key("k", int, default=3)]', False),
+        ('keys=[Key("k", list[str], default=[], merge=Merge.append)]', False),
+        ('keys=[Key("k", list[str], default="", merge=Merge.append)]', True),
+        ('inputs={"k": (int, "3")}', True),
+        ('inputs={"k": (float, 3)}', False),
+    ],
+)
+def test_a_default_is_of_its_type(declared: str, fault: bool) -> None:
+    inner = f'stage("r", ["k"]), {declared}'
+    assert found(check(f"flow = Flow({inner})")) == ([("GF401", "@entry", "k")] if fault else [])
+    assert found(check(f'flow = Flow(SubFlow("f", Flow({inner})))'), "GF401") == (
+        [("GF401", "f", "k")] if fault else []
+    )
+
+
+def test_the_types_of_a_state_model_count() -> None:
+    text = """
+class State(BaseModel):
+    n: int = 0
+    notes: Annotated[list[str], Merge.extend] = []
+    invoice: Invoice | None = None
+flow = Flow(SequentialAgent("s", [stage("w", (), {"n": %s, "notes": %s}), ask("r", "{n} {notes} {invoice.%s?}")]), state=State)
+"""
+    assert found(check(text % ("int", "list[str]", "total"))) == []
+    assert found(check(text % ("str", "list[str]", "total"))) == [("GF401", "s/w", "n")]
+    assert found(check(text % ("int", "str", "total"))) == [("GF303", "s/w", "notes")]
+    assert found(check(text % ("int", "list[str]", "totals"))) == [("GF403", "s/r", "invoice")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from graphflow.analysis.defaults import wrong_defaults
 from graphflow.analysis.facts import Facts, Use
 from graphflow.analysis.merging import better_merge
 from graphflow.analysis.structures import texts_behind
@@ -70,6 +71,14 @@ flow = Flow(count, keys=[Key("n", int)])
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
         yield from self._writes(facts)
+        for fault in wrong_defaults(facts):
+            name = facts.local(fault.key)
+            yield Finding(
+                fault.node,
+                f"the default of `{name}` is none of its type: {fault.why}",
+                name,
+                f"give `{name}` a default that is {fault.type.text}, or declare another type",
+            )
         seen: set[tuple[str, str]] = set()
         for use in facts.uses:
             node, read = use.node.id, use.read
