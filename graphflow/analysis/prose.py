@@ -26,6 +26,8 @@ _CLOSE = re.compile(r"(?<![\w{}.\"'])(?P<name>[A-Za-z_]\w*)\??\}(?!\})")
 _DOUBLED = re.compile(r"\{\{(?P<name>[A-Za-z_]\w*)[\w.]*\??\}\}")
 _SPACED = re.compile(r"(?<!\{)\{(?=[ \t]|\w+\??[ \t])[ \t]*(?P<name>[A-Za-z_]\w*)\??[ \t]*\}(?!\})")
 _DOLLAR = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)[\w.]*\??\}")
+_PLAIN = re.compile(r"(?:[^{}$]++|(?<!\{)\{[A-Za-z_]\w*+(?:\.\w++)*+\??\}(?!\}))*+")
+"""Text with nothing but ordinary placeholders in it."""
 _WORDS = (
     re.compile(r"\bstate\s*\[\s*['\"](?P<name>\w+)['\"]\s*\]"),
     re.compile(r"\bstate\.get\(\s*['\"](?P<name>\w+)['\"]"),
@@ -61,6 +63,8 @@ def braces(text: str, known: Collection[str]) -> Sequence[Brace]:
     Returns:
         The places, in order, each once.
     """
+    if _PLAIN.fullmatch(text):
+        return []
     found = sorted(_braces(text, known), key=lambda brace: brace.start)
     places = {brace.start: brace for brace in reversed(found)}
     return [places[start] for start in sorted(places)]

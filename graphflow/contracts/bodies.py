@@ -18,9 +18,10 @@ from types import FunctionType
 from typing import Any, Literal
 
 from graphflow.contracts.calls import Called, calls_of
-from graphflow.contracts.code import Definition, code_of, own_nodes
+from graphflow.contracts.code import Definition, code_of, own_nodes, plain
 
 _DEEPEST = 3
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _BLOCKING = (
     "time.sleep",
     "requests.",
@@ -56,8 +57,8 @@ def blocking_calls(func: Callable[..., Any]) -> Sequence[tuple[Called, Called]]:
     Returns:
         Pairs: the call in the function itself, and the call that blocks, which may be in a plain function that is called.
     """
-    code = code_of(func)
-    if code is None or not isinstance(code.node, ast.AsyncFunctionDef):
+    target = plain(func)
+    if target is None or not target.__code__.co_flags & _ASYNC:
         return []
     return [(call, found) for call in calls_of(func) for found in _blocking(call, 0)]
 
@@ -81,7 +82,8 @@ def effects_before_ask(func: Callable[..., Any]) -> Sequence[Called]:
     Returns:
         The calls, in the order of the source.
     """
-    code = code_of(func)
+    target = plain(func)
+    code = code_of(func) if target is not None and "ask" in target.__code__.co_names else None
     if code is None:
         return []
     asks = [node for node in own_nodes(code.node) if isinstance(node, ast.Call) and _is_ask(node)]

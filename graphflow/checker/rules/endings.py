@@ -158,7 +158,8 @@ flow = Flow(LoopAgent("l", [w, c], until=key("v") == "good", max_iterations=3), 
         inside = loop.members | {header.id} if loop is not None else frozenset((header.id,))
         done = facts.graph.nodes[f"{header.region}#exit"]
         looked = tested_keys(header) | {write.key for write in done.contract.writes}
-        later = [node for node in facts.graph.nodes.values() if node.id in after(facts, done.id) - inside]
+        following = after(facts, done.id) - inside
+        later = [node for node in facts.graph.nodes.values() if node.id in following]
         if any(read.key in looked for node in later for read in node.contract.reads):
             return ""
         for node in later:

@@ -163,9 +163,13 @@ flow = Flow(SequentialAgent("s", [w, c]), outputs=["draft"])
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
         for declaration, parameter, text, known in _texts(facts):
+            if "state" not in text and "key" not in text.lower():
+                continue
             contract = facts.graph.nodes[declaration.path].contract
             used = {facts.local(read.key) for read in contract.reads} | {facts.local(w.key) for w in contract.writes}
-            for name in named_in_words(text, known - used):
+            for name in named_in_words(text, known):
+                if name in used:
+                    continue
                 yield Finding(
                     declaration.path,
                     f"the {parameter} of `{declaration.path}` speaks of the key `{name}`, but nothing puts its value in",
