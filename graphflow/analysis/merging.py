@@ -81,7 +81,8 @@ def conflicts(facts: Facts) -> Iterator[tuple[str, Definition, Definition, Use]]
             continue
         for use in readers:
             reaching = [] if facts.unknown(use.node.id, key) else facts.reaching(use.node.id, key)
-            pair = next((p for p in combinations(reaching, 2) if _apart(facts, *p)), None)
+            first = {facts.types.written(d): d for d in reversed(reaching)}
+            pair = next((p for p in combinations(reversed(first.values()), 2) if _apart(facts, *p)), None)
             if pair is not None and not any(_types_both(facts, each, *pair) for each in readers):
                 yield (key, *pair, use)
                 break

@@ -122,8 +122,11 @@ def _told_apart(facts: Facts, use: Use) -> bool:
 
 def texts_as_structure(facts: Facts) -> Iterator[ReadText]:
     """Find the reads that take a model's free text for something else, and the functions that parse it themselves."""
+    held = _may_hold_text(facts)
     for use in facts.uses:
         node, read = use.node.id, use.read
+        if read.key not in held:
+            continue
         declared = facts.keys.get(read.key)
         typed = declared is not None and type_of(declared.type) != ANY
         if read.path or facts.unknown(node, read.key) or (typed and read.type != ANY):
@@ -137,6 +140,20 @@ def texts_as_structure(facts: Facts) -> Iterator[ReadText]:
         parsed = _parsed(facts, use) if names else None
         if parsed is not None:
             yield ReadText(use, tuple(dict.fromkeys(names)), parsed)
+
+
+def _may_hold_text(facts: Facts) -> frozenset[str]:
+    """Name the keys that a model's free text may be in: those that such agents write, and those that graphflow carries to."""
+    text, carried = set(), set()
+    for node in facts.graph.nodes.values():
+        match node:
+            case Task(kind="model"):
+                text |= {write.key for write in node.contract.writes if write.type.hint is str}
+            case Task(kind="glue") | Join() | Fork():
+                carried |= {write.key for write in node.contract.writes}
+            case _:
+                pass
+    return frozenset(text | carried) if text else frozenset()
 
 
 def _parsed(facts: Facts, use: Use) -> Origin | None:

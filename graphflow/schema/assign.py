@@ -46,6 +46,8 @@ def assignable(source: Type, target: Type) -> bool:
     Returns:
         False only if some value of `source` is surely no `target`; True where this is not known. Never raises.
     """
+    if source.hint is target.hint:
+        return True
     try:
         return _fits(source.hint, target.hint, 0)
     except Exception:  # noqa: BLE001 - hints are foreign code, and what cannot be decided is not known

@@ -101,7 +101,7 @@ flow = Flow(count, keys=[Key("n", int)])
             if any(texts_behind(facts, d) for d, _ in unfit):
                 continue  # GF404
             wrong = [(d.node, type_.text) for d, type_ in unfit]
-            if facts.reserved(read.key) and wrong:
+            if wrong and facts.reserved(read.key):
                 yield self._handed(node, wrong[0], read.type.text)
             elif wrong:
                 places = tuple(
