@@ -10,6 +10,7 @@ Whatever the user's code raises becomes an event; cancellation passes through.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
+from enum import Enum
 from typing import Any, cast
 
 import anyio
@@ -23,6 +24,7 @@ from graphflow.runtime.messages import Failed, StartTask, Succeeded
 from graphflow.runtime.plan import PlanNode
 from graphflow.runtime.services import Hub, PutAside, TaskServices
 from graphflow.runtime.versions import view
+from graphflow.schema import ANY
 
 
 async def execute(hub: Hub, command: StartTask, deps: Any, message: str | None) -> Succeeded | Failed | None:
@@ -130,6 +132,13 @@ def succeeded(command: StartTask, task: Task, context: Context, delta: Mapping[s
         if task.output is not None:
             delta[task.output] = context.output
         if task.route is not None:
-            returned = None if isinstance(context.output, Mapping) else context.output
-            delta[task.route] = context.route if context.route is not None else returned
+            delta[task.route] = _route(task, context)
     return Succeeded(command.ticket, delta, actions.escalate, actions.halt, context.output)
+
+
+def _route(task: Task, context: Context) -> object:
+    """The route that a body chose: what it set, else what it returned; of an enumeration that no type names, the value."""
+    returned = None if isinstance(context.output, Mapping) else context.output
+    chosen = context.route if context.route is not None else returned
+    named = any(write.key == task.route and write.type != ANY for write in task.contract.writes)
+    return chosen.value if isinstance(chosen, Enum) and not named else chosen

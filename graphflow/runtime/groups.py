@@ -161,13 +161,13 @@ def check_gone(machine: Machine, frame: Frame) -> None:
             continue
         if isinstance(owner, Call):
             calls.returned(machine, owner, around.error)
-        elif _index(owner, around) not in owner.ends:
+        elif _index(around) not in owner.ends:
             _over(machine, owner, around, End(error=around.error))
         return
 
 
-def _index(group: Group, frame: Frame) -> int:
-    return next(instance for instance, mine in group.frames.items() if mine is frame)
+def _index(frame: Frame) -> int:
+    return frame.position[-1]
 
 
 def time_out(machine: Machine, group: Group, instance: int) -> None:
@@ -182,7 +182,7 @@ def time_out(machine: Machine, group: Group, instance: int) -> None:
 
 def _over(machine: Machine, group: Group, frame: Frame, end: End) -> None:
     """An instance has ended; decide what that means for the group."""
-    instance = _index(group, frame)
+    instance = _index(frame)
     group.ends[instance] = end
     timer = group.timers.pop(instance, None)
     if timer is not None:
