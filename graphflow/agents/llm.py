@@ -124,7 +124,7 @@ class LlmAgent(Agent):
             self._tools,
         )
         name = model if isinstance(model, str) else getattr(model, "name", None)
-        return builder.task(self.contract, body, kind="model", model=name)
+        return builder.task(self.contract, body, kind="model", model=name, value=self.answer)
 
 
 def _with_tools(own: Contract, tools: Iterable[FunctionTool]) -> Contract:

@@ -462,3 +462,60 @@ flow = Flow(SequentialAgent("s", [stage("w", (), {"n": %s, "notes": %s}), ask("r
     assert found(check(text % ("str", "list[str]", "total"))) == [("GF401", "s/w", "n")]
     assert found(check(text % ("int", "str", "total"))) == [("GF303", "s/w", "notes")]
     assert found(check(text % ("int", "list[str]", "totals"))) == [("GF403", "s/r", "invoice")]
+
+
+def test_text_that_is_handed_over_is_no_structure_either() -> None:
+    text = """
+def use(node_input: %s) -> None: ...
+flow = Flow(Workflow("w", [(START, ask("a"%s), use)]))
+"""
+    assert found(check(text % ("Invoice", ""))) == [("GF404", "w/use", None)]
+    assert found(check(text % ("str", ""))) == []
+    assert found(check(text % ("Invoice", ", output_schema=Invoice"))) == []
+
+
+CORRECT = {
+    "a critic with a score": """
+class Review(BaseModel):
+    score: int
+    notes: list[str]
+writer = ask("writer", "Write about {topic}. {review.notes?}", output_key="draft")
+critic = ask("critic", "{draft}", output_key="review", output_schema=Review)
+flow = Flow(LoopAgent("l", [writer, critic], until=key("review").field("score") >= 8, max_iterations=4),
+            inputs={"topic": str}, outputs=["draft", "review"])
+""",
+    "a list of findings from many": """
+class Finding(BaseModel):
+    source: str
+    text: str
+class Plan(BaseModel): queries: list[str]
+plan = ask("plan", "{topic}", output_key="plan", output_schema=Plan)
+look = ask("look", "{item}", output_key="finding", output_schema=Finding)
+each = MapAgent("each", over=key("plan").field("queries"), agent=look, collect={"finding": "findings"}, on_error="collect")
+@agent(writes="report")
+def merge(findings: list[Finding | Failure]) -> str: return ""
+flow = Flow(SequentialAgent("s", [plan, each, merge]), inputs={"topic": str}, outputs={"report": str})
+""",
+    "side by side into one list": """
+web = stage("web", ["topic"], {"notes": list[str]})
+papers = stage("papers", ["topic"], {"notes": list[str]})
+flow = Flow(SequentialAgent("s", [ParallelAgent("p", [web, papers]), ask("sum", "{notes}", output_key="report")]),
+            inputs={"topic": str}, keys=[Key("notes", list[str], merge=Merge.extend)], outputs=["report"])
+""",
+    "a fallback in place of an answer": """
+judge = ask("judge", "{text}", output_key="score", output_schema=float, on_error={"score": 0})
+gate = Gate("gate", require=key("score") > 0.5, reason="{score}")
+flow = Flow(SequentialAgent("s", [judge, gate, ask("a", "{text}", output_key="k")]), inputs={"text": str}, outputs=["k"])
+""",
+    "a person decides": """
+question = AskAgent("question", prompt="Pay {invoice.total}?", output_key="ok", output_schema=Literal["yes", "no"])
+extract = ask("extract", "{mail}", output_key="invoice", output_schema=Invoice)
+paid = ConditionalAgent("c", when=key("ok") == "yes", then=stage("pay", {"invoice": Invoice}, {"receipt": str}))
+flow = Flow(SequentialAgent("s", [extract, question, paid]), inputs={"mail": str}, outputs=["receipt?"])
+""",
+}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_correct_pipelines_are_silent(name: str) -> None:
+    assert found(check(CORRECT[name])) == []
