@@ -51,7 +51,7 @@ def codes(report: Report) -> list[tuple[str, str, str | None]]:
 
 
 def model(name: str, **fields: Any) -> LlmAgent:
-    return LlmAgent(name, **{"instruction": "x", "model": "none", **fields})
+    return LlmAgent(name, **{"instruction": "x", "model": "gemini-2.5-flash", **fields})
 
 
 def test_a_contract_holds_what_the_tools_may_do() -> None:
