@@ -16,6 +16,7 @@ from graphflow.analysis.concurrency import Concurrency
 from graphflow.analysis.effects import Definition, Effects, is_reserved
 from graphflow.analysis.keys import KeyFlow
 from graphflow.analysis.loops import Loop, loops_around
+from graphflow.analysis.paths import Paths
 from graphflow.analysis.races import find_races
 from graphflow.analysis.reachability import endless_loops, reached_nodes, unreachable_agents
 from graphflow.analysis.spans import Span
@@ -25,7 +26,7 @@ from graphflow.contracts.contract import Read, Write
 from graphflow.errors import closest
 from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import BODY, ERROR, ESCALATIONS, Branch, Edge, Fork, LoopHeader, Node, Task, agent_path, called
+from graphflow.ir.nodes import ESCALATIONS, Branch, Edge, Fork, Node, Task, agent_path
 from graphflow.schema import Key, Type
 
 
@@ -61,6 +62,11 @@ class Facts:
     def flow(self) -> KeyFlow:
         """Which writes reach which reads."""
         return KeyFlow(self.graph, self.unrolled, self.concurrency)
+
+    @cached_property
+    def paths(self) -> Paths:
+        """Searches for paths that findings show or rest on."""
+        return Paths(self.graph, self.flow, self.loops_around)
 
     @property
     def effects(self) -> Effects:
@@ -283,34 +289,6 @@ class Facts:
         """Give the edges by which something inside may end a loop."""
         return [edge for edge in self.graph.into(loop_exit) if edge.label in ESCALATIONS]
 
-    def comes_round(self, node_id: str, definitions: Sequence[Definition]) -> bool:
-        """Say whether every one of these writes reaches the node only by going round a loop that both are in."""
-        return all(self._only_round(definition, node_id) for definition in definitions)
-
-    def _only_round(self, definition: Definition, reader: str) -> bool:
-        shared = set(self.loops_around[definition.node]) & set(self.loops_around[reader])
-        return bool(shared) and not self._forward(definition, reader)
-
-    def _forward(self, definition: Definition, goal: str) -> bool:
-        """Whether a path on which no loop goes round leads from a write to a node; a loop may end on it."""
-        start, bit = definition.node, 1 << definition.index
-        lost = {span.join for span in self.flow.spans.values() if start in span.inside}
-        pending = [edge for edge in self.graph.out(start) if self.effects.of(start, edge.label).made & bit]
-        seen = {start}
-        while pending:
-            edge = pending.pop()
-            if edge.label == ERROR and edge.source in lost:
-                continue
-            if edge.target == goal:
-                return True
-            if edge.back:
-                again = self.graph.out(edge.target)
-                pending.extend(way for way in again if way.label != BODY and called(way.label) is None)
-            elif edge.target not in seen:
-                seen.add(edge.target)
-                pending.extend(self.graph.out(edge.target))
-        return False
-
     def own_write(self, node_id: str, key: str) -> bool:
         """Say whether, before the node, its own branch surely wrote `key` itself: beside every write that runs beside it."""
         reaching = self.reaching(node_id, key)
@@ -348,27 +326,6 @@ class Facts:
                 for edge in self.graph.into(span.join):
                     mask |= self.flow.edges[edge].reach
         return mask
-
-    def path_without(self, node_id: str, key: str) -> tuple[str, ...]:
-        """Find one path from the entry to a node on which nothing surely writes `key`.
-
-        Returns:
-            Node ids, the entry first and the node last; empty if the key is written on every path.
-        """
-        if self.surely(node_id, key) or key not in self.effects.key_bit:
-            return ()
-        bit = self.effects.key_bit[key]
-        path, seen = [node_id], {node_id}
-        while path[-1] != self.graph.entry:
-            node = self.graph.nodes[path[-1]]
-            into = [edge for edge in self.graph.into(node.id) if not self.flow.edges[edge].sure & bit]
-            ordered = sorted(into, key=lambda edge: edge.back is not (isinstance(node, LoopHeader) and len(path) == 1))
-            step = next((edge.source for edge in ordered if edge.source not in seen), None)
-            if step is None:
-                break
-            seen.add(step)
-            path.append(step)
-        return tuple(reversed(path))
 
     def given(self, definition: Definition) -> bool:
         """Say whether graphflow itself makes a write: what enters a sub-flow, an item of a map, a reserved key."""

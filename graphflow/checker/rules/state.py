@@ -46,7 +46,7 @@ def _verdict(facts: Facts, node: str, key: str) -> str:
         return ""
     if isinstance(facts.graph.nodes[node], (Branch, LoopHeader)):
         return STALE_GATE
-    return FirstIterationRead.code if facts.comes_round(node, reaching) else MaybeUndefinedRead.code
+    return FirstIterationRead.code if facts.paths.comes_round(node, reaching) else MaybeUndefinedRead.code
 
 
 def written_at(facts: Facts, definitions: Sequence[Definition]) -> tuple[Related, ...]:
@@ -60,7 +60,7 @@ def written_at(facts: Facts, definitions: Sequence[Definition]) -> tuple[Related
 
 def shown_path(facts: Facts, node_id: str, key: str) -> tuple[str, ...]:
     """Give the agents of one path on which a key is not written, each once."""
-    return tuple(dict.fromkeys(agent_path(id_) for id_ in facts.path_without(node_id, key) if not id_.startswith("@")))
+    return tuple(dict.fromkeys(agent_path(id_) for id_ in facts.paths.without(node_id, key) if not id_.startswith("@")))
 
 
 class UndefinedRead(Rule):
