@@ -17,7 +17,7 @@ from graphflow.analysis.effects import Definition
 from graphflow.ir.glue import Crossing
 from graphflow.ir.graph import Graph
 from graphflow.ir.nodes import Collect, Fork, Join, Task
-from graphflow.schema import ANY, Failure, Key, Merge, Overwrite, Type, type_of
+from graphflow.schema import ANY, Failure, Key, Merge, Overwrite, Type, assignable, type_of
 from graphflow.schema.types import bare, is_union
 
 _KEEPING = (Merge.extend, Merge.union, Merge.sum, Merge.max, Merge.min, Merge.last)
@@ -55,6 +55,19 @@ class KeyTypes:
         if self._unknown(node_id, key):
             return [ANY]
         return list(dict.fromkeys(self.seen(definition) for definition in self._reaching(node_id, key)))
+
+    def read_as(self, node_id: str, key: str) -> Type:
+        """Give what a reader finds in a key of a declared type: of a union, the members that writes before it may give."""
+        declared = type_of(self._keys[key].type)
+        hint = bare(declared.hint)
+        writers = self._reaching(node_id, key)
+        entered = not writers or any(definition.node == self._graph.entry for definition in writers)
+        if entered or not is_union(hint) or self._keys[key].merge is not None or self._unknown(node_id, key):
+            return declared
+        members = [type_of(member) for member in typing.get_args(hint)]
+        given = [type_ for definition in writers for type_ in _members(self.written(definition))]
+        kept = [member for member in members if any(assignable(type_, member) for type_ in given)]
+        return united(kept) if ANY not in given and kept else declared
 
     def written(self, definition: Definition) -> Type:
         """Give the type of what a write writes."""
@@ -153,6 +166,11 @@ def united(types: typing.Iterable[Type]) -> Type:
     if len(known) == 1:
         return known[0]
     return type_of(typing.Union[tuple(type_.hint for type_ in known)])  # noqa: UP007 - made of values
+
+
+def _members(type_: Type) -> Sequence[Type]:
+    hint = bare(type_.hint)
+    return [type_of(member) for member in typing.get_args(hint)] if is_union(hint) else [type_]
 
 
 def _list_of(type_: Type) -> Type:

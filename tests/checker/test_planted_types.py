@@ -464,6 +464,35 @@ flow = Flow(SequentialAgent("s", [stage("w", (), {"n": %s, "notes": %s}), ask("r
     assert found(check(text % ("int", "list[str]", "totals"))) == [("GF403", "s/r", "invoice")]
 
 
+@pytest.mark.parametrize(
+    ("before", "asked", "fault"),
+    [
+        ('stage("w", (), {"invoice": Invoice})', "Invoice", False),
+        ('stage("w", (), {"invoice": Invoice | None})', "Invoice", True),
+        ('stage("w", (), {"invoice": None})', "Invoice", True),
+        ('stage("w", (), {"invoice": Any})', "Invoice", True),
+        ('stage("w", (), ["other"])', "Invoice", True),
+        ('ConditionalAgent("c", when=lambda other: other, then=stage("w", (), {"invoice": Invoice}))', "Invoice", True),
+        ('stage("w", (), {"invoice": Invoice})', "Parcel", True),
+    ],
+)
+def test_a_declared_union_is_what_is_left_of_it_by_the_writes_before(before: str, asked: str, fault: bool) -> None:
+    text = """
+class State(BaseModel):
+    invoice: Invoice | None = None
+    other: int = 0
+flow = Flow(SequentialAgent("s", [%s, stage("r", {"invoice": %s}), ask("t", "{other}")]), state=State)
+"""
+    assert found(check(text % (before, asked)), "GF401") == ([("GF401", "s/r", "invoice")] if fault else [])
+
+
+def test_numbers_of_a_declared_union_stay_what_they_become() -> None:
+    """An int that is written to a float is a float when it is read."""
+    text = 'stages = [stage("w", (), {"k": int}), stage("r", {"k": int})]\n'
+    text += 'flow = Flow(SequentialAgent("s", stages), keys=[Key("k", float | None)])'
+    assert found(check(text), "GF401") == [("GF401", "s/r", "k")]
+
+
 def test_text_that_is_handed_over_is_no_structure_either() -> None:
     text = """
 def use(node_input: %s) -> None: ...

@@ -90,8 +90,8 @@ flow = Flow(count, keys=[Key("n", int)])
                 continue
             declared = facts.keys.get(read.key)
             if declared is not None and type_of(declared.type) != ANY:
-                if not assignable(type_of(declared.type), read.type):
-                    found = type_of(declared.type)
+                found = facts.types.read_as(node, read.key)
+                if not assignable(found, read.type):
                     yield self._finding(node, facts.local(read.key), f"declared as {found.text}", read.type.text, ())
                 continue
             if facts.unknown(node, read.key):
