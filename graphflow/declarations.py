@@ -10,7 +10,6 @@ It knows declarations, never agents.
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from pydantic import BaseModel
 
 from graphflow.ir.nodes import Interface
 from graphflow.schema import MISSING, Key, Merge, as_merge, type_of
+from graphflow.schema.types import hints_of
 
 Names = Mapping[str, Any] | Sequence[str]
 
@@ -87,7 +87,7 @@ def _state_keys(model: type[BaseModel] | None) -> list[Key]:
         return []
     if not _is_model(model):
         raise TypeError(f"state= takes a pydantic model class, got {model!r}")
-    hints = typing.get_type_hints(model, include_extras=True)
+    hints = hints_of(model)
     found = []
     for name, field in model.model_fields.items():
         metadata = getattr(hints[name], "__metadata__", ())

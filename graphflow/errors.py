@@ -198,7 +198,7 @@ def _rank(left: str, right: str) -> int:
 def _similar(left: str, right: str) -> bool:
     if _without_digits(left) == _without_digits(right):
         return False
-    distance = edit_distance(left, right)
+    distance = edit_distance(left, right, 2)
     if distance <= 2 and distance * 3 <= max(len(left), len(right)):
         return True
     words, others = _words(left), _words(right)
@@ -215,12 +215,25 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(part[:-1] if part.endswith("s") and len(part) > 3 else part for part in parts if part)
 
 
-def edit_distance(left: str, right: str) -> int:
-    """Count the insertions, deletions and substitutions between two names (Levenshtein; O(len * len))."""
-    previous = list(range(len(right) + 1))
+def edit_distance(left: str, right: str, most: int = 100) -> int:
+    """Count the insertions, deletions and substitutions between two names (Levenshtein, in a band; O(len * most)).
+
+    Args:
+        left: one name.
+        right: the other.
+        most: the largest distance that matters; whatever is farther apart counts as `most + 1`.
+    """
+    if abs(len(left) - len(right)) > most:
+        return most + 1
+    previous = {column: column for column in range(min(most, len(right)) + 1)}
     for row, a in enumerate(left, 1):
-        current = [row]
-        for column, b in enumerate(right, 1):
-            current.append(min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (a != b)))
+        low, high = max(0, row - most), min(len(right), row + most)
+        current: dict[int, int] = {}
+        for column in range(low, high + 1):
+            above, beside = previous.get(column, most), current.get(column - 1, most)
+            across = previous.get(column - 1, most) + (a != right[column - 1]) if column else row
+            current[column] = min(above + 1, beside + 1, across)
         previous = current
-    return previous[-1]
+        if min(current.values()) > most:
+            break
+    return min(previous.get(len(right), most + 1), most + 1)

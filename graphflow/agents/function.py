@@ -31,6 +31,7 @@ from graphflow.errors import AbsentKeyError, ContractViolation
 from graphflow.ir.builder import Builder, Region
 from graphflow.ir.notes import Notes
 from graphflow.schema import ANY, MISSING, Type, TypeMismatch, type_of, validator
+from graphflow.schema.types import hints_of
 
 Keys = str | list[str] | tuple[str, ...] | dict[str, Any] | type | None
 NODE_INPUT = "node_input"
@@ -187,7 +188,7 @@ def _pairs(keys: Any, what: str) -> list[tuple[str, Type]]:
     if isinstance(keys, Mapping):
         return [(str(key), type_of(hint)) for key, hint in keys.items()]
     if isinstance(keys, type) and typing.is_typeddict(keys):
-        return [(key, type_of(hint)) for key, hint in typing.get_type_hints(keys, include_extras=True).items()]
+        return [(key, type_of(hint)) for key, hint in hints_of(keys).items()]
     if isinstance(keys, (list, tuple)) and all(isinstance(key, str) for key in keys):
         return [(key, ANY) for key in keys]
     raise TypeError(f"`{what}` takes a key, a list of keys, a mapping key -> type or a TypedDict class, got {keys!r}")

@@ -66,6 +66,15 @@ class LlmAgent(Agent):
             return value
         raise ValueError("`model` takes a model name or an object with `async def generate(request)`")
 
+    @field_validator("output_schema")
+    @classmethod
+    def _is_type(cls, value: object) -> object:
+        try:
+            type_of(value)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+        return value
+
     @field_validator("tools", mode="plain")
     @classmethod
     def _callable(cls, value: object) -> tuple[FunctionTool, ...]:

@@ -253,7 +253,8 @@ def _fields(type_: Type) -> dict[str, Type] | None:
     if found is not None:
         return found
     hint = bare(type_.hint)
-    kind = type(typing.get_args(hint)[0]) if is_literal(hint) else kind_of(type_)
+    values = typing.get_args(hint) if is_literal(hint) else ()
+    kind = type(values[0]) if values else kind_of(type_)
     plain = kind is not None and kind is not dict and not is_record(kind)
     return {} if plain else None
 

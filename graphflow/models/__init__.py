@@ -98,7 +98,7 @@ def similar_model(name: str) -> str | None:
     if plain in KNOWN_MODELS:
         return None
     letters = _without_versions(plain)
-    ranked = sorted((edit_distance(letters, _without_versions(known)), known) for known in KNOWN_MODELS)
+    ranked = sorted((edit_distance(letters, _without_versions(known), 2), known) for known in KNOWN_MODELS)
     return ranked[0][1] if ranked and 1 <= ranked[0][0] <= 2 else None
 
 

@@ -157,7 +157,7 @@ def typed_dict_fields(hint: Any) -> dict[str, tuple[object, bool]]:
         hint: the class. Qualifiers inside string annotations, which the class itself overlooks, are obeyed.
     """
     found: dict[str, tuple[object, bool]] = {}
-    for name, declared in _hints(hint).items():
+    for name, declared in hints_of(hint).items():
         required = name in hint.__required_keys__
         inner: object = declared
         while (origin := typing.get_origin(inner)) in _QUALIFIERS or origin is Annotated:
@@ -192,7 +192,7 @@ def fields_of(type_: Type) -> dict[str, Type] | None:
         if origin.model_config.get("extra") == "allow":
             return None
         return {name: _lenient(info.annotation) for name, info in origin.model_fields.items()}
-    hints = _hints(origin)
+    hints = hints_of(origin)
     return {each.name: _lenient(hints.get(each.name, Any)) for each in dataclasses.fields(origin)}
 
 
@@ -227,8 +227,15 @@ def _lenient(hint: object) -> Type:
         return ANY
 
 
-def _hints(owner: type) -> Mapping[str, object]:
-    """Resolve the annotations of a class one by one, so that a single name out of reach hides only itself."""
+def hints_of(owner: type) -> Mapping[str, object]:
+    """Resolve the annotations of a class one by one, so that a single name out of reach hides only itself.
+
+    Args:
+        owner: a class whose fields are annotated.
+
+    Returns:
+        Field name -> annotation with its metadata; the text of one that names nothing.
+    """
     try:
         return typing_extensions.get_type_hints(owner, include_extras=True)
     except Exception:  # noqa: BLE001 - annotations are foreign code
