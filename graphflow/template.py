@@ -16,10 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from graphflow.conditions import field_of
 from graphflow.errors import AbsentKeyError
 from graphflow.schema import MISSING, render_text
+
+Braces = Literal["graphflow", "adk"]
+"""The grammars of placeholders: ours, and that of Google ADK."""
 
 # Possessive, and only from the first brace of a run: a text of nothing but braces takes linear time.
 _CANDIDATE = re.compile(
@@ -30,6 +34,10 @@ _CANDIDATE = re.compile(
         (?P<closing>\}++)""",
     re.VERBOSE,
 )
+
+# What ADK 2.13 looks at: any run of braces around anything without one, unless a dollar, a brace or a backslash is before it.
+_ADK_CANDIDATE = re.compile(r"(?<![${\\])\{++[^{}]*+\}++")
+_ADK_KEY = re.compile(r"(?:(?:app|user|temp):)?(?P<name>[^\W\d]\w*+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,12 @@ class Template:
     Attributes:
         text: what was parsed.
         parts: literal text (unescaped, never empty) and placeholders, in order.
+        braces: the grammar it was read by.
     """
 
     text: str
     parts: tuple[str | Placeholder, ...]
+    braces: Braces = "graphflow"
 
     @property
     def placeholders(self) -> tuple[Placeholder, ...]:
@@ -76,21 +86,24 @@ class Template:
     def renamed(self, name: Callable[[str], str]) -> Template:
         """Give the template over keys with other names; `text` stays what was written."""
         parts = (part if isinstance(part, str) else replace(part, name=name(part.name)) for part in self.parts)
-        return Template(self.text, tuple(parts))
+        return replace(self, parts=tuple(parts))
 
 
-def parse(text: str) -> Template:
+def parse(text: str, braces: Braces = "graphflow") -> Template:
     """Find the placeholders of a text. Every text is a template; linear time.
 
     Args:
         text: the text. A placeholder between unequal numbers of braces takes one of each side where one side has only
             one (`{{x}` is `{` and a placeholder); between two or more on both sides it is literal.
+        braces: the grammar. By ADK's any number of braces and spaces may be around a key, and there are no fields.
 
     Raises:
         TypeError: it is no text.
     """
     if not isinstance(text, str):
         raise TypeError(f"a template is text, got {text!r}")
+    if braces == "adk":
+        return Template(text, tuple(_adk_parts(text)), braces)
     parts: list[str | Placeholder] = []
     literal, done = "", 0
     for found in _candidates(text):
@@ -105,6 +118,22 @@ def parse(text: str) -> Template:
         done = found.end()
     literal += text[done:]
     return Template(text, (*parts, literal) if literal else tuple(parts))
+
+
+def _adk_parts(text: str) -> Iterator[str | Placeholder]:
+    done = 0
+    for found in _ADK_CANDIDATE.finditer(text):
+        inner = found[0].strip("{}").strip()
+        name = inner.removesuffix("?")
+        key = _ADK_KEY.fullmatch(name)
+        if key is None or not key["name"].isidentifier():
+            continue
+        if found.start() > done:
+            yield text[done : found.start()]
+        yield Placeholder(name, (), inner != name, found.start(), found.end())
+        done = found.end()
+    if done < len(text):
+        yield text[done:]
 
 
 def escape(text: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, get_args
 from pydantic import field_validator
 
 from graphflow.agents.base import Agent
+from graphflow.analysis.profiles import profile_named
 from graphflow.context import Context, Mode
 from graphflow.contracts.contract import Contract, Effect, Read, Write
 from graphflow.contracts.template import template_reads
@@ -28,7 +29,7 @@ from graphflow.ir.builder import Builder, Region
 from graphflow.ir.notes import Notes
 from graphflow.models.base import Message, ModelRequest
 from graphflow.schema import MISSING, Type, TypeMismatch, parse_text, type_of
-from graphflow.template import Template, parse, render
+from graphflow.template import Braces, Template, parse, render
 from graphflow.tools.function import FunctionTool, as_tool
 
 MESSAGE = "message"
@@ -94,7 +95,10 @@ class LlmAgent(Agent):
 
     @cached_property
     def _templates(self) -> tuple[Template, Template | None]:
-        return parse(self.instruction), parse(self.prompt) if self.prompt is not None else None
+        return self._parsed_by("graphflow")
+
+    def _parsed_by(self, braces: Braces) -> tuple[Template, Template | None]:
+        return parse(self.instruction, braces), parse(self.prompt, braces) if self.prompt is not None else None
 
     @property
     def answer(self) -> Type:
@@ -111,7 +115,9 @@ class LlmAgent(Agent):
     @property
     def contract(self) -> Contract:
         """What the stage reads and writes, its tools included."""
-        instruction, prompt = self._templates
+        return self._contract(*self._templates)
+
+    def _contract(self, instruction: Template, prompt: Template | None) -> Contract:
         reads = template_reads(instruction, prompt, made=self.origin)
         if prompt is None and all(read.key != MESSAGE for read in reads):
             reads = (*reads, Read(MESSAGE, type_of(str), optional=True, implicit=True))
@@ -120,7 +126,8 @@ class LlmAgent(Agent):
 
     def lower(self, builder: Builder) -> Region:
         """One task."""
-        instruction, prompt = self._templates
+        braces = profile_named(builder.profile).braces
+        instruction, prompt = self._templates if braces == "graphflow" else self._parsed_by(braces)
         model = self.model if self.model is not None else builder.here.model
         body = ModelBody(
             builder.here.id,
@@ -133,7 +140,7 @@ class LlmAgent(Agent):
             self._tools,
         )
         name = model if isinstance(model, str) else getattr(model, "name", None)
-        return builder.task(self.contract, body, kind="model", model=name, value=self.answer)
+        return builder.task(self._contract(instruction, prompt), body, kind="model", model=name, value=self.answer)
 
 
 def _with_tools(own: Contract, tools: Iterable[FunctionTool]) -> Contract:

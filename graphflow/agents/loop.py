@@ -19,6 +19,7 @@ from graphflow import conditions
 from graphflow.agents.base import Agent, Child
 from graphflow.agents.compose import Composite, chain
 from graphflow.agents.options import Options, to_condition
+from graphflow.analysis.profiles import profile_named
 from graphflow.conditions import Condition
 from graphflow.contracts.contract import Contract, Write
 from graphflow.contracts.template import condition_reads
@@ -101,6 +102,8 @@ class LoopAgent(Composite):
         )
         region.add(Join(done, region.id, Contract(writes=writes), self.origin, exclusive=True, exit_key=self.exit_key))
         region.edge(done, region.exit)
+        if profile_named(builder.profile).escalate_crosses_loops:
+            builder.relay(done)
         return region
 
     def _label(self) -> str:

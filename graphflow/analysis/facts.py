@@ -17,6 +17,7 @@ from graphflow.analysis.effects import Definition, Effects, is_reserved
 from graphflow.analysis.keys import KeyFlow
 from graphflow.analysis.loops import Loop, loops_around
 from graphflow.analysis.paths import Paths
+from graphflow.analysis.profiles import Profile, profile_named
 from graphflow.analysis.races import find_races
 from graphflow.analysis.reachability import endless_loops, reached_nodes, unreachable_agents
 from graphflow.analysis.spans import Span
@@ -47,6 +48,11 @@ class Facts:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+
+    @property
+    def profile(self) -> Profile:
+        """The meanings that the graph is checked under."""
+        return profile_named(self.graph.profile)
 
     @cached_property
     def unrolled(self) -> Unrolled:

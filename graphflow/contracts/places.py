@@ -50,7 +50,7 @@ class PlaceholderSearch:
         for value in _arguments(lines, self.made):
             pieces = list(_pieces(value, lines))
             raw = "".join(text for text, _, _ in pieces)
-            found = parse(raw)
+            found = parse(raw, self.template.braces)
             if [(each.text, each.optional) for each in found.placeholders] == wanted:
                 _, line, column = pieces[found.placeholders[self.index].start]
                 if raw == self.template.text:

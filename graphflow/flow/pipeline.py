@@ -25,6 +25,7 @@ from anyio.streams.memory import MemoryObjectSendStream
 from pydantic import BaseModel
 
 from graphflow.agents.base import Agent, caller_origin
+from graphflow.analysis.profiles import profile_named
 from graphflow.checker.diagnostics import Report
 from graphflow.checker.engine import Settings, check_graph
 from graphflow.declarations import Names, declare
@@ -35,6 +36,7 @@ from graphflow.flow.results import result_of
 from graphflow.flow.starting import MESSAGE, chosen_models, given_inputs
 from graphflow.ir.builder import build
 from graphflow.ir.graph import Graph
+from graphflow.ir.names import GRAPHFLOW
 from graphflow.models.base import Model
 from graphflow.passes import run_passes
 from graphflow.render import draw_graph, render_graph
@@ -91,6 +93,7 @@ class Flow:
         self.origin = caller_origin()
         self.interface = declare(inputs, outputs, keys, state, persist)
         self._paused = PausedRuns()
+        self._reports: dict[str, Report] = {}
 
     @property
     def name(self) -> str:
@@ -103,27 +106,37 @@ class Flow:
     @cached_property
     def graph(self) -> Graph:
         """The pipeline as a graph, with state edges."""
-        return run_passes(build(self.root, self.interface))
+        return self._graph_under(GRAPHFLOW)
+
+    def _graph_under(self, profile: str) -> Graph:
+        return run_passes(build(self.root, self.interface, profile))
 
     @cached_property
     def plan(self) -> Plan:
         """The graph compiled for execution."""
         return compile_plan(self.graph)
 
-    @cached_property
-    def _report(self) -> Report:
-        return check_graph(self.graph)
-
-    def check(self, settings: Settings | None = None) -> Report:
+    def check(self, settings: Settings | None = None, *, profile: str = GRAPHFLOW) -> Report:
         """Check the contract between the stages, without running anything.
 
         Args:
             settings: which findings to report and how severe they are; default: all, as the catalogue says.
+            profile: the meanings to check under: "graphflow" (default), or "adk" for agents that are to run in Google ADK.
 
         Returns:
-            All findings. They are data: nothing is raised.
+            All findings. They are data: nothing is raised for what is in the flow.
+
+        Raises:
+            UsageError: there is no such profile.
         """
-        return self._report if settings is None else check_graph(self.graph, settings)
+        if profile not in self._reports or settings is not None:
+            profile_named(profile)
+            graph = self.graph if profile == GRAPHFLOW else self._graph_under(profile)
+            report = check_graph(graph, settings)
+            if settings is not None:
+                return report
+            self._reports[profile] = report
+        return self._reports[profile]
 
     def draw(self, path: str | Path | None = None, *, format: str | None = None, theme: str = "auto") -> str | Path:  # noqa: A002
         """Draw the pipeline with its keys; findings are marked on the nodes.
@@ -314,18 +327,20 @@ class Flow:
             raise ContractError(report)
 
 
-def check(root: Agent | Flow, settings: Settings | None = None) -> Report:
+def check(root: Agent | Flow, settings: Settings | None = None, *, profile: str = GRAPHFLOW) -> Report:
     """Check an agent or a flow without running it.
 
     Args:
         root: the outermost agent (its inputs are then not declared), or a flow.
         settings: which findings to report and how severe they are.
+        profile: the meanings to check under: "graphflow" (default), or "adk" for agents that are to run in Google ADK.
 
     Returns:
         All findings.
 
     Raises:
         TypeError: something else was given.
+        UsageError: there is no such profile.
     """
     flow = root if isinstance(root, Flow) else Flow(root)
-    return flow.check(settings)
+    return flow.check(settings, profile=profile)

@@ -26,6 +26,7 @@ from graphflow.contracts.contract import NOTHING, Contract, Origin, Read, Write
 from graphflow.ir.carried import with_carried_types
 from graphflow.ir.graph import Graph
 from graphflow.ir.guards import guarded
+from graphflow.ir.names import GRAPHFLOW
 from graphflow.ir.nodes import (
     ERROR,
     ESCALATE,
@@ -51,9 +52,14 @@ __all__ = ["NO_PASSING", "UNGUARDED", "Builder", "Guarding", "Lowerable", "Passi
 
 
 class Builder:
-    """Collects what agents lower to. Make one per graph; see `build`."""
+    """Collects what agents lower to. Make one per graph; see `build`.
 
-    def __init__(self) -> None:
+    Args:
+        profile: name of the meanings that the graph is given.
+    """
+
+    def __init__(self, profile: str = GRAPHFLOW) -> None:
+        self.profile = profile
         self.edges: list[Edge] = []
         self.nodes: dict[str, Node] = {}
         self.declarations: dict[str, Declaration] = {}
@@ -251,7 +257,7 @@ class Builder:
         added = tuple(key for name, key in self._keys.items() if name not in known)
         interface = replace(interface, keys=(*interface.keys, *added))
         nodes = with_carried_types(nodes, interface.keys)
-        return Graph(name, nodes, tuple(edges), regions, declarations, interface, faults=tuple(self.faults))
+        return Graph(name, nodes, tuple(edges), regions, declarations, interface, (), tuple(self.faults), self.profile)
 
     def _ordered_items(self, region: str) -> Iterator[str]:
         stack = [iter(self.items[region])]
@@ -272,17 +278,18 @@ def _segment(name: str) -> str:
     return "".join(character if character.isalnum() else "_" for character in name[:40]) or "_"
 
 
-def build(root: Lowerable, interface: Interface) -> Graph:
+def build(root: Lowerable, interface: Interface, profile: str = GRAPHFLOW) -> Graph:
     """Lower an agent tree to a graph.
 
     Args:
         root: the outermost agent.
         interface: the flow's declared inputs, outputs and keys.
+        profile: name of the meanings that the graph is given.
 
     Returns:
         The graph, without state edges.
     """
-    builder = Builder()
+    builder = Builder(profile)
     builder.add_node(Entry("@entry", "", _entry_contract(interface)))
     around = Region("", "", "", "", (), builder)
     region = builder.place(root, around, ())

@@ -23,6 +23,7 @@ import networkx as nx
 
 from graphflow.errors import InternalError
 from graphflow.ir.identity import identity
+from graphflow.ir.names import GRAPHFLOW
 from graphflow.ir.nodes import (
     Branch,
     Declaration,
@@ -55,6 +56,7 @@ class Graph:
         interface: what the flow declares about its keys.
         state: state edges, by reader in canonical order; empty before linking.
         faults: what could not be lowered; a graph with faults is checked and drawn, never run.
+        profile: name of the meanings that it is given; a graph that is run has graphflow's own.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Graph:
     interface: Interface = field(default_factory=Interface)
     state: tuple[StateEdge, ...] = ()
     faults: tuple[Fault, ...] = ()
+    profile: str = GRAPHFLOW
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
@@ -76,7 +79,11 @@ class Graph:
 
     @cached_property
     def _identity(self) -> object:
-        return self.name, *map(identity, (self.nodes, self.edges, self.regions, self.interface, self.faults))
+        return (
+            self.name,
+            self.profile,
+            *map(identity, (self.nodes, self.edges, self.regions, self.interface, self.faults)),
+        )
 
     @cached_property
     def nx(self) -> nx.MultiDiGraph[str]:

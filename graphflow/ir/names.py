@@ -1,4 +1,4 @@
-"""What names in a graph say: which keys and tasks are graphflow's own.
+"""What names in a graph say: which keys and tasks are graphflow's own, and which meanings a graph may be given.
 
 ::
 
@@ -8,6 +8,11 @@
 from __future__ import annotations
 
 from graphflow.ir.nodes import IN, OUT, ROUTE
+
+GRAPHFLOW = "graphflow"
+ADK = "adk"
+PROFILE_NAMES = (GRAPHFLOW, ADK)
+"""The names of the meanings that a graph may have; what they stand for is in `analysis.profiles`."""
 
 
 def is_reserved(key: str) -> bool:

@@ -19,6 +19,7 @@ from graphflow.conditions.scanning import Scanner
 from graphflow.errors import InternalError, UsageError
 from graphflow.ir.graph import Graph, verify
 from graphflow.ir.lines import EDGE, FAULT, INPUT, ITEMS, KEY, NODES, OUTPUT, REGION, STATE, Input, Output, usual_items
+from graphflow.ir.names import GRAPHFLOW, PROFILE_NAMES
 from graphflow.ir.nodes import Edge, Fault, Interface, Node, Region, StateEdge
 from graphflow.ir.text import FORMAT
 from graphflow.ir.words import Record
@@ -42,6 +43,7 @@ class _Read:
     edges: list[Edge] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     state: list[StateEdge] = field(default_factory=list)
+    profile: str = GRAPHFLOW
 
 
 def parse_graph(text: str) -> Graph:
@@ -176,6 +178,14 @@ def _known(read: _Read, start: int, *ids: str) -> None:
             raise read.scanner.unexpected(f"an edge between nodes with lines above; there is none for `{id_}`")
 
 
+def _read_profile(read: _Read) -> None:
+    for name in PROFILE_NAMES:
+        if read.scanner.take(f" {name}"):
+            read.profile = name
+            return
+    raise read.scanner.unexpected(f"a profile: one of {', '.join(PROFILE_NAMES)}")
+
+
 def _read_fault(read: _Read) -> None:
     read.faults.append(FAULT.read(read.scanner))
 
@@ -187,6 +197,7 @@ _LINES: dict[str, Callable[[_Read], None]] = {
     "region": _read_region,
     "edge": _read_edge,
     "fault": _read_fault,
+    "profile": _read_profile,
     "state": _read_state,
 }
 
@@ -202,6 +213,7 @@ def _finished(name: str, read: _Read) -> Graph:
         interface=_interface(read),
         state=tuple(read.state),
         faults=tuple(read.faults),
+        profile=read.profile,
     )
 
 

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from graphflow.ir.graph import Graph
 from graphflow.ir.lines import EDGE, FAULT, INPUT, ITEMS, KEY, NODES, OUTPUT, REGION, STATE, Input, Output, usual_items
+from graphflow.ir.names import GRAPHFLOW
 from graphflow.ir.nodes import Branch, Node, Region, Task
 from graphflow.template import Template
 
@@ -45,6 +46,8 @@ def print_graph(graph: Graph, *, state: bool = True, models: bool = True) -> str
 
 def _lines(graph: Graph, models: bool) -> Iterator[str]:  # noqa: FBT001
     yield f"graphflow-ir {FORMAT} {json.dumps(graph.name)}"
+    if graph.profile != GRAPHFLOW:
+        yield f"profile {graph.profile}"
     yield from _interface_lines(graph)
     usual = usual_items(graph.nodes, graph.regions)
     for index, (id_, region) in enumerate(graph.regions.items()):
