@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from graphflow.analysis.effects import Definition
 from graphflow.analysis.keys import KeyFlow
 from graphflow.ir.graph import Graph
-from graphflow.ir.nodes import BODY, ERROR, LoopHeader, called
+from graphflow.ir.nodes import BODY, ERROR, ESCALATIONS, Edge, Join, LoopHeader, Node, called
 
 
 class Paths:
@@ -37,17 +37,25 @@ class Paths:
         if key not in self._effects.key_bit or self._flow.at(node_id).sure & self._effects.key_bit[key]:
             return ()
         bit = self._effects.key_bit[key]
-        path, seen = [node_id], {node_id}
+        path, seen, left = [node_id], {node_id}, None
         while path[-1] != self._graph.entry:
             node = self._graph.nodes[path[-1]]
-            into = [edge for edge in self._graph.into(node.id) if not self._flow.edges[edge].sure & bit]
+            into = [edge for edge in self._arriving(node, left) if not self._flow.edges[edge].sure & bit]
             ordered = sorted(into, key=lambda edge: edge.back is not (isinstance(node, LoopHeader) and len(path) == 1))
-            step = next((edge.source for edge in ordered if edge.source not in seen), None)
-            if step is None:
+            left = next((edge for edge in ordered if edge.source not in seen), None)
+            if left is None:
                 break
-            seen.add(step)
-            path.append(step)
+            seen.add(left.source)
+            path.append(left.source)
         return tuple(reversed(path))
+
+    def _arriving(self, node: Node, left: Edge | None) -> Sequence[Edge]:
+        """Give the edges by which a node that is then left by an edge is reached: a join passes escalations on apart."""
+        into = self._graph.into(node.id)
+        ways = [edge.label in ESCALATIONS for edge in self._graph.out(node.id)]
+        if left is None or not isinstance(node, Join) or not any(ways):
+            return into
+        return [edge for edge in into if (edge.label in ESCALATIONS) == (left.label in ESCALATIONS)]
 
     def comes_round(self, node_id: str, definitions: Sequence[Definition]) -> bool:
         """Say whether every one of these writes reaches the node only by going round a loop that both are in."""

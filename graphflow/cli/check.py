@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from graphflow.analysis.profiles import PROFILES
 from graphflow.checker.diagnostics import RANK
 from graphflow.checker.engine import Settings
 from graphflow.checker.formats import ENDINGS, FORMATS, Checked, Layout, format_of, lines_of
@@ -34,6 +35,7 @@ class _Asked:
     show: str | None
     output: tuple[str, ...]
     time_limit: float | None
+    profile: str | None
 
 
 @click.command(
@@ -59,6 +61,7 @@ class _Asked:
 @click.option(
     "--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For importing  [default: 60]"
 )
+@click.option("--profile", type=click.Choice(list(PROFILES)), help="Meanings to check under  [default: graphflow]")
 @debug_option
 @click.pass_context
 def check(ctx: click.Context, /, **options: Any) -> None:
@@ -72,7 +75,8 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     settings = _settings(asked, config)
     targets, directory = _targets(asked, config)
     files, fail_on = _files(asked), _fail_on(asked, config)
-    outcome = check_targets(targets, directory, settings, asked.time_limit or config.time_limit)
+    time_limit, profile = asked.time_limit or config.time_limit, asked.profile or config.profile
+    outcome = check_targets(targets, directory, settings, time_limit, profile)
     if in_debug(ctx) and outcome.output:
         click.echo(outcome.output.rstrip("\n"), err=True)
     named = version() if "sarif" in (asked.format, *(name for name, _ in files)) else ""

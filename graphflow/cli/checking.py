@@ -20,6 +20,7 @@ from typing import Any
 
 from graphflow.checker.engine import Settings
 from graphflow.checker.formats import Checked, printable
+from graphflow.ir.names import GRAPHFLOW
 
 _START = (
     "import json, sys; request = json.load(open(sys.argv[1], encoding='utf-8')); sys.path[:] = request['path']; "
@@ -40,7 +41,9 @@ class Outcome:
     output: str
 
 
-def check_targets(targets: Sequence[str], directory: Path, settings: Settings, time_limit: float) -> Outcome:
+def check_targets(
+    targets: Sequence[str], directory: Path, settings: Settings, time_limit: float, profile: str = GRAPHFLOW
+) -> Outcome:
     """Import and check targets elsewhere.
 
     Args:
@@ -48,6 +51,7 @@ def check_targets(targets: Sequence[str], directory: Path, settings: Settings, t
         directory: where paths start.
         settings: which findings to report.
         time_limit: seconds for one child process.
+        profile: name of the meanings to check under.
 
     Returns:
         The results and what was printed.
@@ -60,6 +64,7 @@ def check_targets(targets: Sequence[str], directory: Path, settings: Settings, t
             "path": sys.path,
             "directory": str(directory),
             "settings": {"select": settings.select, "ignore": settings.ignore, "severity": dict(settings.severity)},
+            "profile": profile,
             "targets": remaining,
         }
         with tempfile.TemporaryDirectory(prefix="graphflow-") as scratch:

@@ -22,13 +22,14 @@ from graphflow.checker.engine import Settings
 from graphflow.checker.formats import Checked
 from graphflow.cli.targets import Loaded, TargetError, load
 from graphflow.errors import GraphflowError
+from graphflow.ir.names import GRAPHFLOW
 
 
 def main(request: Mapping[str, Any]) -> None:
     """Check targets, then end the process at once, whatever threads the user's modules have started.
 
     Args:
-        request: `targets`, `directory`, `settings`, and `answer`, the file that lines are appended to.
+        request: `targets`, `directory`, `settings`, `profile`, and `answer`, the file that lines are appended to.
     """
     settings = Settings(
         tuple(request["settings"]["select"]), tuple(request["settings"]["ignore"]), request["settings"]["severity"]
@@ -36,27 +37,28 @@ def main(request: Mapping[str, Any]) -> None:
     with Path(request["answer"]).open("a", encoding="utf-8") as answer:
         for target in request["targets"]:
             _tell(answer, {"begin": target})
-            results = check_target(target, Path(request["directory"]), settings)
+            results = check_target(target, Path(request["directory"]), settings, request["profile"])
             _tell(answer, {"target": target, "results": [asdict(result) for result in results]})
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 
 
-def check_target(target: str, directory: Path, settings: Settings) -> list[Checked]:
+def check_target(target: str, directory: Path, settings: Settings, profile: str = GRAPHFLOW) -> list[Checked]:
     """Import and check one target; whatever it does to the import system is undone.
 
     Args:
         target: see `graphflow.cli.targets`.
         directory: where paths start.
         settings: which findings to report.
+        profile: name of the meanings to check under.
 
     Returns:
         One result for each of its flows, or one that says why there is none.
     """
     path, modules = list(sys.path), set(sys.modules)
     try:
-        return [_check(loaded, settings) for loaded in load(target, directory)]
+        return [_check(loaded, settings, profile) for loaded in load(target, directory)]
     except TargetError as error:
         traceback.print_exc()
         return [Checked(target, error=str(error))]
@@ -64,9 +66,9 @@ def check_target(target: str, directory: Path, settings: Settings) -> list[Check
         _forget(path, modules)
 
 
-def _check(loaded: Loaded, settings: Settings) -> Checked:
+def _check(loaded: Loaded, settings: Settings, profile: str) -> Checked:
     try:
-        report = loaded.flow.check(settings)
+        report = loaded.flow.check(settings, profile=profile)
     except GraphflowError as error:
         traceback.print_exc()
         return Checked(loaded.target, loaded.flow.name, error=f"{type(error).__name__}: {error}")

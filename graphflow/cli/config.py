@@ -8,6 +8,7 @@
     severity = { GF208 = "error" }
     fail-on = "warning"
     time-limit = 120
+    profile = "adk"
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from graphflow.analysis.profiles import profile_named
 from graphflow.errors import UsageError, closest
+from graphflow.ir.names import GRAPHFLOW
 
 SEVERITIES = ("error", "warning", "info")
 TIME_LIMIT = 60.0
@@ -37,6 +40,7 @@ class Config:
         severity: code -> severity.
         fail_on: the least severity that makes the check fail.
         time_limit: seconds for importing and checking.
+        profile: name of the meanings to check under.
     """
 
     directory: Path | None = None
@@ -46,6 +50,7 @@ class Config:
     severity: Mapping[str, str] = field(default_factory=dict)
     fail_on: str = "error"
     time_limit: float = TIME_LIMIT
+    profile: str = GRAPHFLOW
 
 
 def find_config(start: Path) -> Config:
@@ -119,6 +124,13 @@ def _seconds(value: object, where: str) -> float:
     return float(value)
 
 
+def _profile(value: object, where: str) -> str:
+    try:
+        return profile_named(str(value)).name
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
+
+
 _OPTIONS: dict[str, Any] = {
     "targets": _names,
     "select": _names,
@@ -126,4 +138,5 @@ _OPTIONS: dict[str, Any] = {
     "severity": _severities,
     "fail-on": _severity,
     "time-limit": _seconds,
+    "profile": _profile,
 }

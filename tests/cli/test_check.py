@@ -317,3 +317,17 @@ def test_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("TERM", "dumb")
     assert not wants_colour(Terminal())
+
+
+def test_the_profile_of_a_check(project: Path, call: Call) -> None:
+    """`--profile` wins over pyproject.toml; both reach the process in which the flows are checked."""
+    (project / "text.py").write_text(
+        'from graphflow import *\nroot_agent = LlmAgent(name="a", model="gemini-2.5-flash", instruction="{{word}}")\n',
+        encoding="utf-8",
+    )
+    assert "GF201" not in call("check", "text.py").stdout
+    assert "GF201" in call("check", "text.py", "--profile", "adk").stdout
+    (project / "pyproject.toml").write_text('[tool.graphflow]\nprofile = "adk"\n', encoding="utf-8")
+    assert "GF201" in call("check", "text.py").stdout
+    assert "GF201" not in call("check", "text.py", "--profile", "graphflow").stdout
+    assert "adkk" in call("check", "text.py", "--profile", "adkk").stderr

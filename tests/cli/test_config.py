@@ -56,3 +56,13 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="no valid TOML"):
         find_config(tmp_path)
+
+
+def test_a_project_names_the_profile_that_it_is_checked_under(tmp_path: Path) -> None:
+    """`profile` is one of those there are; anything else is refused with the closest one."""
+    write(tmp_path, '[tool.graphflow]\nprofile = "adk"\n')
+    assert find_config(tmp_path).profile == "adk"
+
+    write(tmp_path, '[tool.graphflow]\nprofile = "adkk"\n')
+    with pytest.raises(UsageError, match="`profile`: there is no profile `adkk`; did you mean `adk`"):
+        find_config(tmp_path)
