@@ -23,6 +23,7 @@ from typing import ClassVar
 from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.contracts.contract import Origin
+from graphflow.ir.names import GRAPHFLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Rule(ABC):
         name: names the pattern that it flags.
         severity: the default.
         since: the version that brought it.
+        profile: the profile that its programs are checked under; rules about other frameworks need one.
         valid: programs that it is silent on, invalid: programs that it flags. Each defines `flow`.
     """
 
@@ -62,6 +64,7 @@ class Rule(ABC):
     name: ClassVar[str]
     severity: ClassVar[Severity]
     since: ClassVar[str] = "0.1"
+    profile: ClassVar[str] = GRAPHFLOW
     valid: ClassVar[tuple[str, ...]] = ()
     invalid: ClassVar[tuple[str, ...]] = ()
 
@@ -72,4 +75,5 @@ class Rule(ABC):
     def page(self) -> str:
         """Give the rule's page as Markdown."""
         text = inspect.cleandoc(type(self).__doc__ or "")
-        return f"# {self.code} {self.name}\n\nSeverity: {self.severity}. Since {self.since}.\n\n{text}\n"
+        only = "" if self.profile == GRAPHFLOW else f' Checked under `profile="{self.profile}"`.'
+        return f"# {self.code} {self.name}\n\nSeverity: {self.severity}. Since {self.since}.{only}\n\n{text}\n"

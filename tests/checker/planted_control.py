@@ -25,6 +25,17 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
          'g = Gate("g", require=key("ok"))'),
         'SequentialAgent("s", [send, g])', 'inputs={"ok": bool}', None, "warning",
     ),
+    "GF508": (
+        ('@agent  # here\ndef poll(ctx): ctx.actions.escalate = True\n'
+         'i = LoopAgent("i", [poll], max_iterations=2)'),
+        'LoopAgent("o", [i], max_iterations=2)', "", None, "warning",
+    ),
+    "GF509": (
+        ('def choose(ctx): ctx.route = "a" if ctx.message else "b"\n'
+         'a, b = FunctionAgent("a", **STEP), FunctionAgent("b", **STEP)\n'
+         'c = FunctionAgent("c", **STEP)  # here'),
+        'Workflow("w", [(START, choose), (choose, {"a": a, "b": b}), ((a, b), c)])', "", None, "error",
+    ),
     "GF510": (
         'a = LlmAgent(name="a", instruction="x")\nl = LoopAgent("l", [a], max_iterations=0)  # here',
         "l", "", None, "error",

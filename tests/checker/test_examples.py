@@ -34,14 +34,14 @@ INVALID = [pytest.param(rule, text, id=f"{rule.code}-{i}") for rule in ALL_RULES
 
 @pytest.mark.parametrize(("rule", "program"), VALID)
 def test_the_rule_is_silent_on_its_valid_programs(rule: Rule, program: str) -> None:
-    report = flow_of(program).check()
+    report = flow_of(program).check(profile=rule.profile)
     assert rule.code not in report.codes
     assert report.ok, str(report)
 
 
 @pytest.mark.parametrize(("rule", "program"), INVALID)
 def test_the_rule_flags_its_invalid_programs(rule: Rule, program: str) -> None:
-    report = flow_of(program).check()
+    report = flow_of(program).check(profile=rule.profile)
     found = [finding for finding in report if finding.code == rule.code]
     assert len(found) == 1
     others = [finding for finding in report if finding.severity == "error" and finding.code != rule.code]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphflow import Diagnostic, Flow, Report, Settings
+from graphflow.checker.engine import rule_of
 from graphflow.checker.rules import ALL_RULES
 from graphflow.errors import UsageError
 from tests.checker.planted_control import PLANTED as CONTROL
@@ -160,7 +161,8 @@ def test_every_rule_is_planted() -> None:
 def test_the_planted_fault_is_found_with_its_place(code: str, shape: str, tmp_path: Path) -> None:
     definitions, root, options, key, severity = PLANTED[code]
     flow, lines = load(tmp_path, definitions + shape.format(root=root, options=options))
-    found = only(flow.check(), code)
+    report = flow.check(profile=rule_of(code).profile)
+    found = only(report, code)
     assert (found.key, found.severity) == (key, severity)
     assert found.name == next(rule.name for rule in ALL_RULES if rule.code == code)
     assert found.message
@@ -173,7 +175,7 @@ def test_the_planted_fault_is_found_with_its_place(code: str, shape: str, tmp_pa
         assert found.node in flow.graph.declarations
         assert ("outer/inner" in found.node) == (shape == NESTED)
     assert found.node == "" or not found.node.startswith("@") or code in ("GF208", "GF211")
-    others = [other.code for other in flow.check() if other.severity == "error" and other.code != code]
+    others = [other.code for other in report if other.severity == "error" and other.code != code]
     assert not others
 
 
@@ -207,7 +209,7 @@ def test_findings_are_suppressed_where_the_agent_is_made(code: str, tmp_path: Pa
     definitions, root, options, *_ = PLANTED[code]
     comment = f"# graphflow: ignore[{code}] it is meant"
     flow, _ = load(tmp_path, definitions.replace("# here", comment) + FLAT.format(root=root, options=options))
-    report = flow.check()
+    report = flow.check(profile=rule_of(code).profile)
     assert code not in report.codes
     assert [finding.code for finding in report.suppressed] == [code]
 

@@ -11,6 +11,7 @@ from graphflow.checker.rules.endings import EffectBeforeAsk, ExhaustedUnchecked,
 from graphflow.checker.rules.escaping import EscalateInParallel
 from graphflow.checker.rules.exits import BoundedOnlyLoop, InvariantExit, UnreachableCase, ZeroIterations
 from graphflow.checker.rules.fields import UnknownField, UnvalidatedStructure
+from graphflow.checker.rules.frameworks import EscalateCrossesLoops, ExclusiveJoin
 from graphflow.checker.rules.freeform import (
     IrreducibleCycle,
     LoopLeftByFork,
@@ -61,6 +62,8 @@ ALL_RULES: tuple[Rule, ...] = (
     UnreachableCase(),
     StaleGate(),
     EffectBeforeGate(),
+    EscalateCrossesLoops(),
+    ExclusiveJoin(),
     ZeroIterations(),
     UnreachableAfterHalt(),
     BoundedOnlyLoop(),
