@@ -16,15 +16,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graphflow.template import parse
+from graphflow.template import Braces, parse
 
-Form = Literal["malformed", "unbalanced", "doubled", "spaced", "dollar"]
+Form = Literal["malformed", "unbalanced", "doubled", "spaced", "dollar", "dotted"]
 
 _GROUP = re.compile(r"(?<![{])\{(?P<name>[A-Za-z_]\w*)(?P<rest>[^{}\s\"',;]{0,40})\}(?!\})")
 _OPEN = re.compile(r"(?<!\{)\{(?P<name>[A-Za-z_]\w*)(?P<rest>[.?]?)(?=[\s,;.!)]|$)")
 _CLOSE = re.compile(r"(?<![\w{}.\"'])(?P<name>[A-Za-z_]\w*)\??\}(?!\})")
 _DOUBLED = re.compile(r"\{\{(?P<name>[A-Za-z_]\w*)[\w.]*\??\}\}")
 _SPACED = re.compile(r"(?<!\{)\{(?=[ \t]|\w+\??[ \t])[ \t]*(?P<name>[A-Za-z_]\w*)\??[ \t]*\}(?!\})")
+_DOTTED = re.compile(r"(?<![{$\\])\{(?P<name>[^\W\d]\w*)(?:\.\w+)+\??\}(?!\})")
 _DOLLAR = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)[\w.]*\??\}")
 _PLAIN = re.compile(r"(?:[^{}$]++|(?<!\{)\{[A-Za-z_]\w*+(?:\.\w++)*+\??\}(?!\}))*+")
 """Text with nothing but ordinary placeholders in it."""
@@ -53,21 +54,39 @@ class Brace:
     start: int
 
 
-def braces(text: str, known: Collection[str]) -> Sequence[Brace]:
+def braces(
+    text: str, known: Collection[str], grammar: Braces = "graphflow", types: Collection[str] = ()
+) -> Sequence[Brace]:
     """Find the odd braces of a template.
 
     Args:
         text: the template.
         known: names of the keys there are.
+        grammar: which braces are placeholders. By ADK's doubled braces and spaces do no harm, fields and dollars do.
+        types: names of the types there are, which some take for keys with fields.
 
     Returns:
         The places, in order, each once.
     """
-    if _PLAIN.fullmatch(text):
+    if grammar == "graphflow" and _PLAIN.fullmatch(text):
         return []
-    found = sorted(_braces(text, known), key=lambda brace: brace.start)
+    odd = _braces(text, known) if grammar == "graphflow" else _adk_braces(text, known, types)
+    found = sorted(odd, key=lambda brace: brace.start)
     places = {brace.start: brace for brace in reversed(found)}
     return [places[start] for start in sorted(places)]
+
+
+def _adk_braces(text: str, known: Collection[str], types: Collection[str]) -> Iterator[Brace]:
+    for match in _DOLLAR.finditer(text):
+        if match["name"] in known:
+            yield Brace(match["name"], match[0], "dollar", match.start())
+    for match in _DOTTED.finditer(text):
+        if match["name"] in known or match["name"] in types:
+            yield Brace(match["name"], match[0], "dotted", match.start())
+    taken = {placeholder.start for placeholder in parse(text, "adk").placeholders}
+    for brace in _broken(text, known, taken):
+        if text[max(brace.start - 1, 0) : brace.start] not in ("$", "\\"):
+            yield brace
 
 
 def _braces(text: str, known: Collection[str]) -> Iterator[Brace]:
@@ -81,6 +100,10 @@ def _braces(text: str, known: Collection[str]) -> Iterator[Brace]:
         for match in pattern.finditer(text):
             if match["name"] in known:
                 yield Brace(match["name"], match[0], form, match.start())
+    yield from _broken(text, known, taken)
+
+
+def _broken(text: str, known: Collection[str], taken: Collection[int]) -> Iterator[Brace]:
     for match in _GROUP.finditer(text):
         if match["name"] in known and match.start() not in taken:
             yield Brace(match["name"], match[0], "malformed", match.start())

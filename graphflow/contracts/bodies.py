@@ -5,6 +5,7 @@
     blocking_calls(fetch)           # [Called("requests.api.get", ...)] in an `async def`
     effects_before_ask(refund)      # [Called("client.pay", ...)]: runs again when the answer is there
     always_ends(give_up)            # "escalate"
+    flags_set(finish)               # {"done"}: ctx.state["done"] = True
 
 Nothing is executed. What cannot be followed gives nothing.
 """
@@ -98,6 +99,31 @@ def effects_before_ask(func: Callable[..., Any]) -> Sequence[Called]:
         and id(call.node) not in inside
         and any(_runs_before(call.node, ask, around) for ask in asks)
     ]
+
+
+def flags_set(func: Callable[..., Any]) -> frozenset[str]:
+    """Name the keys that a function sets to True or False as they are written there.
+
+    Args:
+        func: a function that is given the context.
+    """
+    code = code_of(func)
+    found: set[str] = set()
+    for node in own_nodes(code.node) if code is not None else ():
+        match node:
+            case ast.Assign(targets=targets, value=ast.Constant(value=bool())):
+                for target in targets:
+                    match target:
+                        case ast.Subscript(slice=ast.Constant(value=str(name))):
+                            found.add(name)
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    match key, value:
+                        case ast.Constant(value=str(name)), ast.Constant(value=bool()):
+                            found.add(name)
+            case ast.keyword(arg=str(name), value=ast.Constant(value=bool())):
+                found.add(name)
+    return frozenset(found)
 
 
 def _is_ask(node: ast.Call) -> bool:

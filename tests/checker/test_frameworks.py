@@ -25,6 +25,7 @@ def escalates_perhaps(ctx, flag: bool):
     if flag: ctx.actions.escalate = True
 def step(name): return FunctionAgent(name, lambda: {}, reads=[], writes=[])
 def one(ctx): ctx.route = "a" if ctx.message else "b"
+def judge(kind: Literal["x", "y"]) -> Literal["x", "y"]: return kind
 def any_of(kinds: list[Literal["x", "y"]]) -> list[Literal["x", "y"]]: return kinds
 a, b, c, d = (step(name) for name in ("a", "b", "c", "d"))
 """
@@ -177,3 +178,84 @@ def test_a_report_is_kept_for_each_profile() -> None:
     assert flow.check(profile="adk") is flow.check(profile="adk")
     assert flow.check() is flow.check(profile="graphflow")
     assert flow.check().codes != flow.check(profile="adk").codes
+
+
+BESIDE = (
+    'flow = Flow(SequentialAgent("s", [{first}ParallelAgent("p", [ask("w", output_key="k"), ask("r", "{read}")])]))'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "ours", "theirs"),
+    [
+        # code -> severity of what is said about the key, under either profile
+        (BESIDE.format(first="", read="{k}"), {"GF302": "error"}, {"GF302": "error"}),
+        (BESIDE.format(first='ask("f", output_key="k"), ', read="{k}"), {"GF302": "warning"}, {"GF302": "error"}),
+        (BESIDE.format(first="", read="{k?}"), {"GF302": "warning"}, {"GF302": "warning"}),
+        (
+            'flow = Flow(ParallelAgent("p", [ask("w", output_key="k"), ask("v", output_key="k")]))',
+            {"GF301": "error"},
+            {"GF301": "error"},
+        ),
+        (
+            'flow = Flow(Workflow("w", [(START, judge), (judge, {"x": a})]), inputs={"kind": Literal["x", "y"]})',
+            {"GF504": "error"},
+            {"GF504": "warning"},
+        ),
+        (
+            'flow = Flow(Workflow("w", [(START, one), (one, {"a": a})]))',
+            {"GF108": "error"},
+            {"GF108": "warning"},
+        ),
+        ('flow = Flow(ask("w", output_key="k"), outputs=[])', {"GF203": "warning"}, {"GF203": "info"}),
+        ('flow = Flow(ask("w", output_key="k"))', {"GF203": "info"}, {"GF203": "info"}),
+        ('flow = Flow(ask("w", "{topic} {{topic}}"), inputs={"topic": str})', {"GF602": "warning"}, {}),
+        ('flow = Flow(ask("w", "{topic} { topic }"), inputs={"topic": str})', {"GF602": "warning"}, {}),
+        ('flow = Flow(ask("w", "{topic} ${topic}"), inputs={"topic": str})', {"GF602": "warning"}, {"GF602": "error"}),
+        ('flow = Flow(ask("w", "{topic} {topic.name}"), inputs={"topic": str})', {}, {"GF602": "error"}),
+        (
+            'flow = Flow(ask("w", "{topic} ${topic.name}"), inputs={"topic": str})',
+            {"GF602": "warning"},
+            {"GF602": "error"},
+        ),
+        ('flow = Flow(ask("w", "{topic} {other.name} ${other}"), inputs={"topic": str})', {}, {}),
+        ('flow = Flow(ask("w", "{topic} \\\\{topic} { color: red }"), inputs={"topic": str})', {}, {}),
+        ('flow = Flow(ask("w", "{topic} {topic[0]}"), inputs={"topic": str})', {"GF601": "error"}, {"GF601": "error"}),
+    ],
+)
+def test_a_finding_weighs_what_it_costs_there(text: str, ours: dict[str, str], theirs: dict[str, str]) -> None:
+    """The same fault is graver, lighter or none in another framework."""
+    for profile, expected in (("graphflow", ours), ("adk", theirs)):
+        report = flow_of(PRELUDE + text).check(profile=profile)
+        wanted = {"GF301", "GF302", "GF504", "GF108", "GF203", "GF601", "GF602"} & {*ours, *theirs, "GF602"}
+        assert {each.code: each.severity for each in report if each.code in wanted} == expected, profile
+
+
+def test_a_type_is_no_key_with_fields() -> None:
+    """`{City.name}` names a type that some stage writes, and ADK leaves it as it is."""
+    text = (
+        "class City(TypedDict):\n    name: str\n"
+        'flow = Flow(SequentialAgent("s", [ask("w", output_key="k", output_schema=City), ask("r", "{City.name} {k}")]))'
+    )
+    (found,) = flow_of(PRELUDE + text).check(profile="adk").errors
+    assert (found.code, found.node, found.key) == ("GF602", "s/r", "City")
+
+
+FLAG = 'flow = Flow(LoopAgent("l", [{body}], max_iterations=3))'
+SETS = "FunctionAgent('f', lambda ctx: ctx.state.update(done=True))"
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        (SETS, "warning"),
+        (f"SequentialAgent('q', [{SETS}])", "warning"),
+        (f"{SETS}, poll()", "info"),
+        ("FunctionAgent('f', lambda ctx: ctx.state.update(done='yes'))", "info"),
+        ("ask('f', output_key='done')", "info"),
+    ],
+)
+def test_an_exit_flag_that_ends_nothing_is_more_than_a_note(body: str, severity: str) -> None:
+    """Under ADK a key that nothing reads is a note, but not a truth value set in a loop that only its bound ends."""
+    report = flow_of(PRELUDE + FLAG.format(body=body)).check(profile="adk")
+    assert [each.severity for each in report if each.code == "GF203"] == [severity]

@@ -77,7 +77,8 @@ class ReadWriteRace(Rule):
     ## What it does
     Flags a read of a key that a stage writes which may run at the same time. A branch works on the state at the fork,
     so it never sees that write: an error where there is no earlier value, else a warning, since the earlier value is read.
-    Silent where the branch itself surely wrote the key before.
+    Silent where the branch itself surely wrote the key before. Where branches work on one live state (profile `adk`) what
+    is read is a matter of time, so an earlier value does not help.
 
     ## Why is this bad?
     The code reads as if one branch could use the other's result.
@@ -131,12 +132,15 @@ flow = Flow(ParallelAgent("s", [f, LlmAgent(name="g", instruction="{facts}")]), 
             earlier = bool(facts.reaching(node, key))
             writer = agent_path(beside[0].node)
             reader = agent_path(node)
+            live = facts.profile.live_state
             what = "reads the earlier value" if earlier else "finds no value"
+            if live:
+                what = "whether it sees that write is a matter of time"
             yield Finding(
                 node,
                 f"`{reader}` reads `{name}`, which `{writer}` writes at the same time: it {what}",
                 name,
                 f"run `{writer}` before `{reader}`, or let the branch use a key of its own",
                 tuple(Related(f"`{name}` is written here", agent_path(d.node)) for d in beside),
-                severity="warning" if earlier or use.read.optional else None,
+                severity="warning" if (earlier and not live) or use.read.optional else None,
             )

@@ -120,7 +120,7 @@ class MissingDefault(Rule):
     matches.
 
     ## Why is this bad?
-    The value that was left out fails the run.
+    The value that was left out fails the run. (In ADK such a route ends the workflow without a word: a warning there.)
 
     ## Example
     ```python
@@ -183,4 +183,5 @@ flow = Flow(ConditionalAgent("c", on=key("k"), cases={True: a}), inputs={"k": bo
                     "add the edge, or one for all other routes: {..., DEFAULT_ROUTE: END}"
                     if routes
                     else "add the case, or default=PASS to run nothing then",
+                    severity="warning" if routes and facts.profile.unmatched_routes_end else None,
                 )

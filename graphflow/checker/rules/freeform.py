@@ -218,6 +218,7 @@ flow = Flow(Workflow("w", [(START, a, choose), (choose, {"redo": a, "good": END}
                     help=f"did you mean {near!r}?"
                     if near
                     else "add the edge, or one for all other routes: DEFAULT_ROUTE",
+                    severity="warning" if facts.profile.unmatched_routes_end else None,
                 )
 
 

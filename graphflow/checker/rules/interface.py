@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from graphflow.analysis.control import may_escalate
+from graphflow.analysis.effects import Definition
 from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.checker.rules.state import shown_path, written_at
-from graphflow.ir.nodes import agent_path
+from graphflow.contracts.bodies import flags_set
+from graphflow.ir.nodes import LoopHeader, agent_path
 
 
 class UnreadWrite(Rule):
@@ -17,7 +20,9 @@ class UnreadWrite(Rule):
 
     ## What it does
     Flags a write whose value reaches no read, condition, gate or declared output. Where the flow declares no outputs its
-    application may read any key, so there it is a note. `persist`, `user:` and `app:` keys are read by later runs.
+    application may read any key, so there it is a note. `persist`, `user:` and `app:` keys are read by later runs. Under a
+    profile by which later agents are sent what was answered (`adk`) it is a note too, except for a truth value that code
+    sets in a loop which only its bound ends: an exit flag that ends nothing.
 
     ## Why is this bad?
     Either the reader has a typo, or a model is paid for an answer that nobody looks at.
@@ -59,8 +64,28 @@ class UnreadWrite(Rule):
                 f"`{agent_path(definition.node)}` writes `{name}`, which nothing reads",
                 name,
                 f'declare it as an output: outputs=["{name}"], or leave it out',
-                severity=None if declared or inner else "info",
+                severity=self._severity(facts, definition, declared=declared or inner),
             )
+
+    @staticmethod
+    def _severity(facts: Facts, definition: Definition, *, declared: bool) -> Severity | None:
+        if facts.profile.answers_are_history:
+            return None if _is_exit_flag(facts, definition) else "info"
+        return None if declared else "info"
+
+
+def _is_exit_flag(facts: Facts, definition: Definition) -> bool:
+    """Whether a truth value is written in loops that nothing but their bounds ends."""
+    around = [facts.graph.nodes[header] for header in facts.loops_around[definition.node]]
+    loops = [header for header in around if isinstance(header, LoopHeader)]
+    only_bounds = all(header.until is None and not may_escalate(facts, header) for header in loops)
+    if not loops or not only_bounds:
+        return False
+    name, declaration = facts.local(definition.key), facts.graph.declarations.get(agent_path(definition.node))
+    bodies = (
+        (*declaration.notes.functions, *(t.func for t in declaration.notes.tools)) if declaration is not None else ()
+    )
+    return definition.type.text == "bool" or any(name in flags_set(body) for body in bodies)
 
 
 class UnusedInput(Rule):

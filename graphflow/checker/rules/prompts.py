@@ -25,8 +25,9 @@ def _texts(facts: Facts) -> Iterator[tuple[Declaration, str, str, frozenset[str]
 
 
 def _odd(facts: Facts, *forms: str) -> Iterator[tuple[Declaration, str, Brace]]:
+    types = frozenset(write.type.text for _, write in facts.writes)
     for declaration, parameter, text, known in _texts(facts):
-        for brace in braces(text, known):
+        for brace in braces(text, known, facts.profile.braces, types):
             if brace.form in forms:
                 yield declaration, parameter, brace
 
@@ -81,7 +82,8 @@ class LiteralBraces(Rule):
 
     ## What it does
     Flags `{{draft}}` and `{ draft }`, which are text here and placeholders elsewhere, and `${draft}`, a placeholder after a
-    dollar, where `draft` is a known key.
+    dollar, where `draft` is a known key. Under the profile `adk` the former are placeholders and fine, while `${draft}` and
+    `{draft.title}` are text: an error there.
 
     ## Why is this bad?
     What the author meant is unclear: the model may be sent the name in the place of the value, or a dollar in front of it.
@@ -111,6 +113,9 @@ class LiteralBraces(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
+        if facts.profile.braces == "adk":
+            yield from self._left_as_text(facts)
+            return
         for declaration, parameter, brace in _odd(facts, "doubled", "spaced", "dollar"):
             how = "a dollar and the value" if brace.form == "dollar" else "text, not the value"
             yield Finding(
@@ -120,6 +125,19 @@ class LiteralBraces(Rule):
                 else f"`{brace.text}` in the {parameter} of `{declaration.path}` is {how} of the key",
                 brace.name,
                 f"write `{{{brace.name}}}` if the value is meant, {brace.name!r} without braces if the name is",
+            )
+
+    @staticmethod
+    def _left_as_text(facts: Facts) -> Iterator[Finding]:
+        for declaration, parameter, brace in _odd(facts, "dollar", "dotted"):
+            name, title = brace.name, facts.profile.title
+            why = "after a dollar" if brace.form == "dollar" else "for fields"
+            yield Finding(
+                declaration.path,
+                f"`{brace.text}` in the {parameter} of `{declaration.path}` stays as it is: {title} knows none {why}",
+                name,
+                f"write `{{{name}}}`, or give what is meant a key of its own",
+                severity="error",
             )
 
 
