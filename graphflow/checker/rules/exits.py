@@ -10,7 +10,9 @@ from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.conditions import Is, is_case
-from graphflow.ir.nodes import Arm, Branch, agent_path
+from graphflow.contracts.escalating import escalation_keys
+from graphflow.ir.nodes import Arm, Branch, LoopHeader, Node, Task, agent_path
+from graphflow.ir.notes import NO_NOTES
 from graphflow.schema import Type, closed_values
 
 
@@ -18,8 +20,8 @@ class InvariantExit(Rule):
     """An exit test over keys that nothing in the loop writes.
 
     ## What it does
-    Flags a loop whose `until` reads keys of which nothing in the body writes any. It is an error if the loop has no bound and
-    nothing in it may escalate, else a warning.
+    Flags a loop whose `until` reads keys of which nothing in the body writes any, and a stage that escalates under a condition
+    over such keys. It is an error if the loop has no bound and nothing else in it may end it, else a warning.
 
     ## Why is this bad?
     The test has the same result after each iteration: the loop runs once, or for ever, or to its bound. Most often the
@@ -44,6 +46,12 @@ class InvariantExit(Rule):
 w = LlmAgent(name="w", instruction="x", output_key="verdict")
 flow = Flow(LoopAgent("l", [w], until=key("verdict") == key("wanted")), inputs={"wanted": str})
 """,
+        """
+w = LlmAgent(name="w", instruction="x", output_key="verdict")
+def leave(ctx):
+    if ctx.state["verdict"] == "good": ctx.actions.escalate = True
+flow = Flow(LoopAgent("l", [w, FunctionAgent("leave", leave)]))
+""",
     )
     invalid: ClassVar[tuple[str, ...]] = (
         """
@@ -54,11 +62,18 @@ flow = Flow(LoopAgent("l", [w], until=key("verdict") == "good"), inputs={"verdic
 w = LlmAgent(name="w", instruction="x", output_key="draft")
 flow = Flow(LoopAgent("l", [w], until=key("verdict") == "good", max_iterations=3), inputs={"verdict": str})
 """,
+        """
+w = LlmAgent(name="w", instruction="Say whether it is good, and set state['done'].", output_key="draft")
+def leave(ctx):
+    if ctx.state.get("done"): ctx.actions.escalate = True
+flow = Flow(LoopAgent("l", [w, FunctionAgent("leave", leave)]))
+""",
     )
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
         for header in loop_headers(facts):
+            yield from self._escalations(facts, header)
             keys, written = sorted(tested_keys(header)), written_in(facts, header.id)
             if not keys or written is None or written & set(keys) or (header.bound or 1) < 1:
                 continue
@@ -77,6 +92,47 @@ flow = Flow(LoopAgent("l", [w], until=key("verdict") == "good", max_iterations=3
                 else f"let a stage in the loop write {names}",
                 severity="warning" if bounded else None,
             )
+
+    def _escalations(self, facts: Facts, header: LoopHeader) -> Iterator[Finding]:
+        """Find the stages in a loop whose condition for ending it never changes."""
+        exits = facts.escalations_of(f"{header.region}#exit")
+        for edge in exits:
+            node = facts.graph.nodes[edge.source]
+            keys = self._deciding(facts, node) if isinstance(node, Task) else []
+            if not keys or self._changed(facts, node, keys, header):
+                continue
+            names = ", ".join(f"`{key}`" for key in keys)
+            bounded = header.bound is not None or header.until is not None or len(exits) > 1
+            yield Finding(
+                node.id,
+                f"`{agent_path(node.id)}` ends the loop `{header.region}` depending on {names}, "
+                f"which nothing in the loop writes: at once or never",
+                keys[0],
+                f"let a stage in the loop write {names}; an instruction that tells a model to set it sets nothing",
+                severity="warning" if bounded else None,
+                absorbs=tuple(("GF213", key) for key in keys),
+            )
+
+    @staticmethod
+    def _deciding(facts: Facts, task: Task) -> Sequence[str]:
+        """Give the keys that alone decide whether a task escalates, by the names they have there; none if that is not known."""
+        declaration = facts.graph.declarations.get(agent_path(task.id))
+        notes = declaration.notes if declaration is not None else NO_NOTES
+        found = [escalation_keys(body) for body in (*notes.functions, *(tool.func for tool in notes.tools))]
+        known = [keys for keys in found if keys]
+        return sorted(known[0]) if len(known) == 1 else []
+
+    @staticmethod
+    def _changed(facts: Facts, node: Node, keys: Sequence[str], header: LoopHeader) -> bool:
+        """Whether something may change one of the keys while the loop runs, or a required one has no value at all."""
+        written = written_in(facts, header.id)
+        read = {facts.local(each.key): each for each in node.contract.reads}
+        if written is None or any(key not in read or read[key].key in written for key in keys):
+            return True
+        names = [read[key].key for key in keys]
+        beside = facts.profile.live_state and any(facts.beside(node.id, name) for name in names)
+        absent = any(not read[key].optional and not facts.reaching(node.id, read[key].key) for key in keys)
+        return beside or absent
 
 
 class UnreachableCase(Rule):
