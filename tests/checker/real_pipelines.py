@@ -205,7 +205,8 @@ PIPELINES: tuple[Pipeline, ...] = (
     ),
     Pipeline(
         "P120",
-        "Seq[Par[Seq[a1->raw_news; a2(reads raw_news)->news_summary]; Seq[a3->raw_social; a4(reads raw_social)->social_insights]; "
+        "Seq[Par[Seq[a1->raw_news; a2(reads raw_news)->news_summary]; "
+        "Seq[a3->raw_social; a4(reads raw_social)->social_insights]; "
         "Seq[a5->raw_experts; a6(reads raw_experts)->expert_quotes]]; "
         "a7(reads expert_quotes,news_summary,social_insights)->draft_article; a8(reads draft_article)->edited_article; "
         "a9(reads edited_article)->published_article]",
@@ -253,7 +254,8 @@ PIPELINES: tuple[Pipeline, ...] = (
     ),
     Pipeline(
         "M14",
-        "Seq[Par[Seq[a1->raw_news; a2(reads raw_news)->news_summary]; Seq[a3->raw_social; a4(reads raw_social)->social_insights]; "
+        "Seq[Par[Seq[a1->raw_news; a2(reads raw_news)->news_summary]; "
+        "Seq[a3->raw_social; a4(reads raw_social)->social_insights]; "
         "Seq[a5->raw_experts; a6(reads raw_experts)->expert_quotes]]; "
         '"a 7"(reads expert_quotes,news_summary,social_insights)->draft_article; a8(reads draft_article)->edited_article; '
         "a9(reads edited_article)->published_article]",

@@ -6,10 +6,11 @@
     Graph{fn a1(params kind) code(writes draft); a2(reads draft) | START->a1, a1->a2[long], a1->END[default]}
 
 An agent is `a1`, a model agent, or `fn a1`, a function; then come, in any order, `(reads k,j?)` or `(params k,j=)`, `->key`
-(`->key:Type`), `(returns x,y)` and `several` (routes), `code(reads k)`, `code(needs k)`, `code(writes k)`, `code(sets k)` (to
-True), `code(ends if k)` (escalates), `code(uses k)` (as a mapping), `code(seeds)` (keys that nobody can name), `exit` (the tool
-that ends a loop), `says "text"` (more of the instruction), `takes Type`, `tools[...]` and `transfers[...]` (agents). Code of a model agent is a tool; with `before` or `after` in its place it is a
-callback, which composites may have too. `Seq`, `Par`, `Loop(max=3)` and `Custom` hold agents in brackets.
+(`->key:Type`), `(returns x,y)` and `several` (routes), `code(reads k)`, `code(needs k)`, `code(writes k)`, `code(sets k)`
+(to True), `code(ends if k)` (escalates), `code(uses k)` (as a mapping), `code(seeds)` (keys that nobody can name), `exit` (the
+tool that ends a loop), `says "text"` (more of the instruction), `takes Type`, `tools[...]` and `transfers[...]` (agents).
+Code of a model agent is a tool; with `before` or `after` in its place it is a callback, which composites may have too. `Seq`,
+`Par`, `Loop(max=3)` and `Custom` hold agents in brackets.
 """
 
 from __future__ import annotations
@@ -92,9 +93,7 @@ class Sketch:
 
     def _take(self, wanted: str = "") -> str:
         token = self._next()
-        assert token and (not wanted or token == wanted), (
-            f"expected {wanted or 'more'}, found {self._tokens[self._at :]}"
-        )
+        assert token == (wanted or token or "more"), f"expected {wanted or 'more'}, found {self._tokens[self._at :]}"
         self._at += 1
         return token
 

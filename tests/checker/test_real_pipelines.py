@@ -32,7 +32,7 @@ def wanted_of(pipeline: Pipeline) -> list[str]:
 
 
 def got_of(pipeline: Pipeline) -> list[str]:
-    """Give what is said above a note, in the words of the verdicts; a code that no letter of the verdict means stands for itself."""
+    """Give what is said above a note, in the letters of the verdict; what none of them means stands for itself."""
     found = []
     for each in report_of(pipeline):
         letters = [said for said in pipeline.verdict if each.code in MEANS[said.split()[0]]]
