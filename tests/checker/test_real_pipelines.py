@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from collections import Counter
 
 import pytest
 
@@ -86,7 +85,7 @@ def test_most_real_pipelines_are_correct() -> None:
     assert {said.split()[0] for each in REPRODUCERS for said in each.verdict} >= set(MEANS) - {"L1", "N1"}
 
 
-def test_the_table_of_verdicts(record_property: pytest.RecordProperty, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_verdicts() -> None:
     """Name, expected, found: one line each (`-s` shows them), those that cannot be checked with the reason."""
     rows = []
     for pipeline in (*REPRODUCERS, *PIPELINES):
@@ -95,8 +94,7 @@ def test_the_table_of_verdicts(record_property: pytest.RecordProperty, capsys: p
         rows.append((pipeline.id, ", ".join(wanted_of(pipeline)) or "nothing", got))
     rows += [(id_, "not expressible", reason) for id_, reason in INEXPRESSIBLE.items()]
     table = "\n".join(f"{name:<16} {expected:<28} {got}" for name, expected, got in rows)
-    with capsys.disabled():
-        record_property("verdicts", table)
     print(table)
-    counted = Counter("needs" if got.startswith("needs ") else expected == got for _, expected, got in rows[:-3])
-    assert counted[False] == 0, table
+    judged = [row for row in rows if row[1] != "not expressible" and not row[2].startswith("needs ")]
+    assert [row for row in judged if row[1] != row[2]] == []
+    assert len(judged) >= 60
