@@ -150,10 +150,11 @@ class Facts:
 
     def set_routes(self, branch: Branch) -> Sequence[object]:
         """Give the constants that the source of the node before a branch sets as its route."""
-        key = branch.contract.reads[0].key
-        if not self.reserved(key):
+        key = next((read.key for read in branch.contract.reads), "")
+        declared = self.graph.declarations
+        if not declared or not self.reserved(key):
             return []
-        notes = [self.graph.declarations[agent_path(d.node)].notes for d in self.writers(key)]
+        notes = [declared[agent_path(d.node)].notes for d in self.writers(key)]
         return [route for each in notes for route in each.routes]
 
     def agent_at(self, node_id: str) -> str:
@@ -292,8 +293,9 @@ class Facts:
         return self.types.fields(types, path)
 
     def escalations_of(self, loop_exit: str) -> Sequence[Edge]:
-        """Give the edges by which something inside may end a loop."""
-        return [edge for edge in self.graph.into(loop_exit) if edge.label in ESCALATIONS]
+        """Give the edges by which something inside may end a loop; none for a cycle of a free-form graph, which has no exit."""
+        edges = self.graph.into(loop_exit) if loop_exit in self.graph.nodes else ()
+        return [edge for edge in edges if edge.label in ESCALATIONS]
 
     def own_write(self, node_id: str, key: str) -> bool:
         """Say whether, before the node, its own branch surely wrote `key` itself: beside every write that runs beside it."""
