@@ -286,8 +286,9 @@ def fold(records: Iterable[Record], merges: Mapping[str, Merge] | None = None) -
             case RunStarted(inputs=inputs):
                 scopes[""] = states[number] = initial_state(inputs, number)
             case TaskCommitted(base=base, delta=delta, scope=scope):
+                place = (record.position, record.node)
                 states[number] = commit(
-                    states[base], delta, record.position, record.node, merges or {}, number, record.fresh
+                    states[base], delta, *place, merges or {}, number, record.fresh, alone=not scope
                 )
                 _move(scopes, scope, states[number], {base})
             case Choice(taken=taken, scope=scope, node=node, keep=keep):

@@ -37,9 +37,11 @@ class Version:
         depth: the longest chain of versions below.
         update: for merge keys, what was contributed (MISSING where versions were only united).
         position: the writer's place in the canonical order.
+        since: every version of the key up to this number is upstream; -1 if only `parents` say what is.
+        number: the number of the record that made it.
     """
 
-    __slots__ = ("depth", "node", "parents", "position", "update", "value")
+    __slots__ = ("depth", "node", "number", "parents", "position", "since", "update", "value")
 
     def __init__(
         self,
@@ -48,6 +50,8 @@ class Version:
         parents: tuple[Version, ...] = (),
         update: object = MISSING,
         position: Position = (),
+        number: int = 0,
+        since: int = -1,
     ) -> None:
         self.value = value
         self.node = node
@@ -55,6 +59,8 @@ class Version:
         self.depth: int = 1 + max(parent.depth for parent in parents) if parents else 0
         self.update = update
         self.position = position
+        self.number = number
+        self.since = since
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +138,12 @@ def commit(
     merges: Mapping[str, Merge],
     number: int,
     fresh: str | None = None,
+    alone: bool = False,
 ) -> State:
     """Apply one task's writes.
+
+    A task that is alone has every write of the run upstream, so that its versions need not remember what they supersede:
+    a loop of any length keeps one version of each key.
 
     Args:
         state: what the task saw.
@@ -143,28 +153,34 @@ def commit(
         merges: key -> merge.
         number: number of the record.
         fresh: prefix of keys that end here.
+        alone: nothing else of the run is under way.
 
     Returns:
         The state after it.
     """
     versions = dict(state.versions)
+    since = number if alone else -1
     if fresh is not None:
         versions = {key: version for key, version in versions.items() if not key.startswith(fresh)}
     for key, value in delta.items():
         old = versions.get(key)
-        parents = (old,) if old is not None else ()
+        parents = (old,) if old is not None and not alone else ()
         merge = merges.get(key)
         if merge is None:
-            versions[key] = Version(
-                value.value if isinstance(value, Overwrite) else value, node, parents, position=position
-            )
+            new = value.value if isinstance(value, Overwrite) else value
         else:
-            new = _apply(merge, key, node, old.value if old is not None else MISSING, value)
-            versions[key] = Version(new, node, parents, value, position)
+            new = combine(merge, key, node, old.value if old is not None else MISSING, value)
+        update = MISSING if merge is None or alone else value
+        versions[key] = Version(new, node, parents, update, position, number, since)
     return State(versions, number)
 
 
-def _apply(merge: Merge, key: str, node: str, old: object, update: object) -> object:
+def combine(merge: Merge, key: str, node: str, old: object, update: object) -> object:
+    """Apply an update of a merged key.
+
+    Raises:
+        ContractViolation: the merge cannot combine what was written.
+    """
     if isinstance(update, Overwrite):
         return update.value
     try:
@@ -200,7 +216,7 @@ def unite(states: Sequence[State], merges: Mapping[str, Merge], node: str, numbe
             if mine is None:
                 versions[key] = version
             elif mine is not version:
-                versions[key] = _newer(key, mine, version, merges.get(key), node)
+                versions[key] = _newer(key, mine, version, merges.get(key), node, number)
     return State(versions, number)
 
 
@@ -213,14 +229,14 @@ def only(state: State, keys: Collection[str], base: State) -> State:
     return State(versions, state.number)
 
 
-def _newer(key: str, left: Version, right: Version, merge: Merge | None, node: str) -> Version:
+def _newer(key: str, left: Version, right: Version, merge: Merge | None, node: str, number: int) -> Version:
     if _upstream(left, right):
         return right
     if _upstream(right, left):
         return left
     if merge is None:
         raise StateConflictError(key, [left.node, right.node], node)
-    return _merged(key, left, right, merge)
+    return _merged(key, left, right, merge, number)
 
 
 def _upstream(old: Version, new: Version) -> bool:
@@ -228,7 +244,7 @@ def _upstream(old: Version, new: Version) -> bool:
     pending, seen = [new], {id(new)}
     while pending:
         version = pending.pop()
-        if version is old:
+        if version is old or old.number <= version.since:
             return True
         for parent in version.parents:
             if parent.depth >= old.depth and id(parent) not in seen:
@@ -237,13 +253,13 @@ def _upstream(old: Version, new: Version) -> bool:
     return False
 
 
-def _merged(key: str, left: Version, right: Version, merge: Merge) -> Version:
+def _merged(key: str, left: Version, right: Version, merge: Merge, number: int) -> Version:
     """Apply to the last common version every update since, each once, in canonical order."""
     base, updates = _since_common(left, right)
     value = base.value if base is not None else MISSING
     for version in sorted(updates, key=lambda update: update.position):
-        value = _apply(merge, key, version.node, value, version.update)
-    return Version(value, right.node, (left, right))
+        value = combine(merge, key, version.node, value, version.update)
+    return Version(value, right.node, (left, right), number=number)
 
 
 def _since_common(left: Version, right: Version) -> tuple[Version | None, list[Version]]:
