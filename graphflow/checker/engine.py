@@ -26,7 +26,9 @@ _COMMENT = re.compile(r"#\s*graphflow:\s*ignore(?:\[([A-Z0-9,\s]*)\])?")
 
 _ABOUT_OPTIONAL = frozenset({"GF209", "GF213"})
 _ABOUT_FIELDS = frozenset({"GF403"})
-_ABOUT_READS = _ABOUT_OPTIONAL | _ABOUT_FIELDS | {"GF201", "GF202", "GF205", "GF206", "GF302", "GF401", "GF404"}
+_ABOUT_READS = (
+    _ABOUT_OPTIONAL | _ABOUT_FIELDS | {"GF201", "GF202", "GF205", "GF206", "GF207", "GF302", "GF401", "GF404"}
+)
 """Findings that point at the read they are about, where that is written apart from the agent."""
 
 

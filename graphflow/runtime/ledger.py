@@ -104,7 +104,7 @@ class Ledger:
             ContractViolation: a merge cannot combine what was written; nothing was appended.
         """
         node, fresh = place.node, more.get("fresh")
-        after = commit(base, delta, place.position, node.id, self.merged, self._count, fresh, not place.scope)
+        after = commit(base, delta, place.position, node.id, self.merged, self._count, fresh, alone=not place.scope)
         self._check(after, base, node)
         attempt = more.pop("attempt", 1)
         self.record(

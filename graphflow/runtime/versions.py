@@ -138,6 +138,7 @@ def commit(
     merges: Mapping[str, Merge],
     number: int,
     fresh: str | None = None,
+    *,
     alone: bool = False,
 ) -> State:
     """Apply one task's writes.

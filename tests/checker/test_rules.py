@@ -56,6 +56,22 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         '@agent  # here\ndef judge(): return "x"\na, b = FunctionAgent("a", **STEP), FunctionAgent("b", **STEP)',
         'Workflow("w", [(START, a, judge), (judge, {"x": a, DEFAULT_ROUTE: END}), (judge, b)])', "", None, "error",
     ),
+    "GF206": (
+        'w = LlmAgent(name="w", instruction="x", output_key="k")\n'
+        'c = ConditionalAgent("c", when=key("v"), then=w)\n'
+        'r = LlmAgent(name="r", instruction="{k?}")  # here',
+        'SequentialAgent("s", [c, r])', 'inputs={"v": bool}, persist=["k"]', "k", "error",
+    ),
+    "GF207": (
+        'from pydantic import BaseModel\nclass State(BaseModel):\n    draft: str\n'
+        'a = LlmAgent(name="a", instruction="{tone}", output_key="draft")  # here',
+        "a", "state=State", "tone", "error",
+    ),
+    "GF209": ('a = LlmAgent(name="a", instruction="{t?}")  # here', "a", 'inputs={"t": str}', "t", "info"),
+    "GF210": (
+        'a = FunctionAgent("a", lambda ctx: ctx.state.update(ctx.deps))  # here', "a", "", None, "info",
+    ),
+    "GF213": ('a = LlmAgent(name="a", instruction="{t?}")  # here', "a", "inputs={}", "t", "warning"),
     "GF201": ('a = LlmAgent(name="a", instruction="{topic}")  # here', "a", "inputs={}", "topic", "error"),
     "GF202": (
         ('w = LlmAgent(name="w", instruction="x", output_key="k")\n'
@@ -308,13 +324,13 @@ def test_an_open_contract_silences_what_rests_on_it(tmp_path: Path) -> None:
     %s
     """
     before = 'flow = Flow(SequentialAgent("s", [opaque, a]), inputs={}, outputs=["k", "l"])'
-    assert load(tmp_path, text % before)[0].check().codes == []
+    assert load(tmp_path, text % before)[0].check().codes == ["GF210"]
     after = 'flow = Flow(SequentialAgent("s", [a, opaque]), inputs={}, outputs=[])'
-    assert load(tmp_path, text % after)[0].check().codes == ["GF201"], "it comes too late, and it may read `k`"
+    assert load(tmp_path, text % after)[0].check().codes == ["GF201", "GF210"], "it comes too late, and it may read `k`"
     loop = 'flow = Flow(LoopAgent("l", [opaque]), inputs={})'
-    assert load(tmp_path, text % loop)[0].check().codes == [], "it may escalate"
+    assert load(tmp_path, text % loop)[0].check().codes == ["GF210"], "it may escalate"
     alone = 'flow = Flow(SequentialAgent("s", [opaque]), inputs={})'
-    assert load(tmp_path, text % alone)[0].check().codes == [], "nobody says that it does"
+    assert load(tmp_path, text % alone)[0].check().codes == ["GF210"], "nobody says that it does"
 
 
 def test_a_race_beside_an_open_contract_is_not_reported(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from graphflow.checker.rules.comparing import ConditionType
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
 from graphflow.checker.rules.costs import NeedlessOrder, PromptBloat
+from graphflow.checker.rules.declared import AbsentOptional, NeedlessOptional, OpenContract, UndeclaredKey
 from graphflow.checker.rules.endings import EffectBeforeAsk, ExhaustedUnchecked, UnreachableAfterHalt
 from graphflow.checker.rules.escaping import EscalateInParallel
 from graphflow.checker.rules.exits import BoundedOnlyLoop, InvariantExit, UnreachableCase, ZeroIterations
@@ -24,7 +25,7 @@ from graphflow.checker.rules.interface import OutputNotWritten, UnreadWrite, Unu
 from graphflow.checker.rules.merging import BadMerge, ConflictingWriters
 from graphflow.checker.rules.prompts import InvalidPlaceholder, KeyInProse, LiteralBraces
 from graphflow.checker.rules.sharing import SharedInstanceState
-from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, UndefinedRead
+from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, StaleRead, UndefinedRead
 from graphflow.checker.rules.structure import DuplicateName, EmptyComposite, InvalidName, MultipleParents
 from graphflow.checker.rules.tools import BlockingCall, ToolNameClash, UnknownModel, UntypedTool
 from graphflow.checker.rules.types import TypeMismatchRule
@@ -43,8 +44,13 @@ ALL_RULES: tuple[Rule, ...] = (
     MaybeUndefinedRead(),
     UnreadWrite(),
     FirstIterationRead(),
+    StaleRead(),
+    UndeclaredKey(),
     UnusedInput(),
+    NeedlessOptional(),
+    OpenContract(),
     OutputNotWritten(),
+    AbsentOptional(),
     WriteWriteRace(),
     ReadWriteRace(),
     BadMerge(),

@@ -1,8 +1,8 @@
 """Rules about reads: is there a value, on every path, and in the first iteration?
 
-Exactly one of them speaks about a read, the first that applies: nothing can give the key (GF201, or GF302 where a concurrent
-branch writes it), a condition reads it and some path lacks it (GF506), it only comes round a loop (GF205), some path lacks it
-(GF202).
+Exactly one of them speaks about a read, the first that applies: the flow's state has no such key (GF207), nothing can give it
+(GF201, or GF302 where a concurrent branch writes it), a condition reads it and some path lacks it (GF506), an earlier run may
+have left it there (GF206), it only comes round a loop (GF205), some path lacks it (GF202).
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from graphflow.ir.nodes import Branch, Exit, Join, LoopHeader, agent_path
 SHARED_PREFIXES = ("user:", "app:")
 STALE_GATE = "GF506"
 """The code of the rule about conditions, gates and exit tests."""
+UNDECLARED = "GF207"
+"""The code of the rule about a closed state."""
 
 
 def faulty_reads(facts: Facts, code: str) -> Iterator[Use]:
@@ -26,27 +28,48 @@ def faulty_reads(facts: Facts, code: str) -> Iterator[Use]:
     seen: set[tuple[str, str]] = set()
     for use in facts.uses:
         place = (agent_path(use.node.id), use.read.key)
-        if isinstance(use.node, Exit) or use.read.optional or facts.reserved(use.read.key) or place in seen:
+        if isinstance(use.node, Exit) or facts.reserved(use.read.key) or place in seen:
             continue
-        found = _verdict(facts, use.node.id, use.read.key)
+        found = verdict(facts, use.node.id, use.read.key, optional=use.read.optional)
         if found:
             seen.add(place)
         if found == code:
             yield use
 
 
-def _verdict(facts: Facts, node: str, key: str) -> str:
-    """Name the rule that speaks about a required read, "" if none does; where an open contract may have written it, none."""
+def verdict(facts: Facts, node: str, key: str, *, optional: bool) -> str:
+    """Name the rule that speaks about a read, "" if none does; where an open contract may have written it, none.
+
+    Args:
+        facts: what is known.
+        node: id of the reader.
+        key: what it reads.
+        optional: an absent value is fine, one that is out of date is not.
+    """
+    if facts.undeclared(key):
+        return UNDECLARED
     if facts.unreachable(node) or facts.unknown(node, key):
         return ""
     reaching = facts.reaching(node, key)
     if not reaching:
-        return "" if facts.beside(node, key) else UndefinedRead.code
+        return "" if optional or facts.beside(node, key) else _never_written(facts, key)
     if facts.surely(node, key):
         return ""
-    if isinstance(facts.graph.nodes[node], (Branch, LoopHeader)):
+    if isinstance(facts.graph.nodes[node], (Branch, LoopHeader)) and not optional:
         return STALE_GATE
-    return FirstIterationRead.code if facts.paths.comes_round(node, reaching) else MaybeUndefinedRead.code
+    round_ = facts.paths.comes_round(node, reaching)
+    declared = key in facts.keys and facts.keys[key].persist
+    if facts.kept(key) and not round_ and (declared or optional):
+        return StaleRead.code
+    if optional:
+        return ""
+    return FirstIterationRead.code if round_ and not declared else MaybeUndefinedRead.code
+
+
+def _never_written(facts: Facts, key: str) -> str:
+    """A key that is kept lacks a value in the first run of a session only."""
+    first = key in facts.keys and facts.keys[key].persist and bool(facts.writers(key))
+    return MaybeUndefinedRead.code if first else UndefinedRead.code
 
 
 def written_at(facts: Facts, definitions: Sequence[Definition]) -> tuple[Related, ...]:
@@ -201,23 +224,27 @@ flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), in
         for use in faulty_reads(facts, self.code):
             node, key = use.node.id, use.read.key
             reaching = facts.reaching(node, key)
-            optional_input = all(d.node.startswith("@") for d in reaching)
+            kept = key in facts.keys and facts.keys[key].persist and facts.paths.comes_round(node, reaching)
             name = facts.local(key)
             message = f"`{agent_path(node)}` reads `{name}`, which some path to it does not write"
-            if optional_input:
+            if kept:
+                message = f"`{agent_path(node)}` reads `{name}`, which the first run of a session finds absent"
+            elif all(d.node.startswith("@") for d in reaching):
                 message = f"`{agent_path(node)}` reads `{name}`, an optional input that a run may not be given"
             yield Finding(
                 node,
                 message,
                 name,
-                self._help(facts, node, name),
-                written_at(facts, reaching),
-                shown_path(facts, node, key),
+                self._help(facts, node, name, kept=kept),
+                written_at(facts, reaching or (facts.writers(key) if kept else ())),
+                shown_path(facts, node, key) or (("first run of a session", agent_path(node)) if kept else ()),
             )
 
     @staticmethod
-    def _help(facts: Facts, node: str, name: str) -> str:
+    def _help(facts: Facts, node: str, name: str, *, kept: bool) -> str:
         reader = facts.graph.nodes[node]
+        if kept:
+            return f"read it as `{{{name}?}}`, declare it as an input, or give it a default: Key({name!r}, default=...)"
         default = f"give it a default: Key({name!r}, default=...)"
         if isinstance(reader, Join):
             return f"every instance has to write `{name}`, which is collected: write it on the other path too, or {default}"
@@ -278,5 +305,73 @@ flow = Flow(LoopAgent("l", [w, c], max_iterations=2))
                 name,
                 f"read it as `{{{name}?}}`, give it as an input, or seed it: Key({name!r}, default=...)",
                 written_at(facts, reaching),
+                shown_path(facts, node, key),
+            )
+
+
+class StaleRead(Rule):
+    """A stage may read what an earlier run wrote in place of what this run should have written.
+
+    ## What it does
+    Flags a read of a key that is kept between runs (`persist`) and that only some paths to the reader have written in this run.
+    A read before any write of this run is what such keys are for and is not flagged. Under the profile of a framework that
+    keeps all state, every key that the pipeline produces is such a key.
+
+    ## Why is this bad?
+    On the other paths nothing fails: the answer of last week is used as if it were today's.
+
+    ## Example
+    ```python
+    Flow(SequentialAgent("s", [
+        ConditionalAgent("c", when=key("urgent"), then=rate),       # writes rating
+        LlmAgent(name="reply", instruction="Answer with {rating?}"),
+    ]), inputs={"urgent": bool}, persist=["rating"])
+    ```
+
+    ## Use instead
+    Write the key on the other path too, or leave it out of `persist`.
+    """
+
+    code: ClassVar[str] = "GF206"
+    name: ClassVar[str] = "stale-read"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+r = LlmAgent(name="r", instruction="{count?}", output_key="count")
+flow = Flow(SequentialAgent("s", [r, LlmAgent(name="e", instruction="{count}")]), persist=["count"])
+""",
+        """
+w = LlmAgent(name="w", instruction="x", output_key="k")
+c = ConditionalAgent("c", when=key("v"), then=w)
+flow = Flow(SequentialAgent("s", [c, LlmAgent(name="r", instruction="{k?}")]), inputs={"v": bool})
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+w = LlmAgent(name="w", instruction="x", output_key="k")
+c = ConditionalAgent("c", when=key("v"), then=w)
+flow = Flow(SequentialAgent("s", [c, LlmAgent(name="r", instruction="{k?}")]), inputs={"v": bool}, persist=["k"])
+""",
+        """
+w = LlmAgent(name="w", instruction="x", output_key="k")
+c = ConditionalAgent("c", when=key("v"), then=w)
+flow = Flow(SequentialAgent("s", [c, LlmAgent(name="r", instruction="{k}")]), inputs={"v": bool}, persist=["k"])
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for use in faulty_reads(facts, self.code):
+            node, key = use.node.id, use.read.key
+            name = facts.local(key)
+            declared = key in facts.keys and facts.keys[key].persist
+            yield Finding(
+                node,
+                f"`{agent_path(node)}` reads `{name}`, which some path to it does not write: "
+                "there it gets the value of an earlier run",
+                name,
+                f"write `{name}` on the other path too"
+                + (f", or take it out of persist: {name!r}" if declared else ""),
+                written_at(facts, facts.reaching(node, key)),
                 shown_path(facts, node, key),
             )

@@ -1,0 +1,295 @@
+"""Rules about keys that the flow does not know, and about reads that cope with their absence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from graphflow.analysis.facts import Facts, Use
+from graphflow.checker.diagnostics import Severity
+from graphflow.checker.rule import Finding, Rule
+from graphflow.checker.rules.state import SHARED_PREFIXES, UNDECLARED, written_at
+from graphflow.errors import closest
+from graphflow.ir.nodes import Exit, Task, agent_path
+from graphflow.template import parse
+
+
+class UndeclaredKey(Rule):
+    """A stage uses a key that the flow's declared state lacks.
+
+    ## What it does
+    Where `Flow(state=...)` names a model, its fields (with `keys=`, `persist=` and `inputs=`) are all the keys there are. Flags
+    each read and each write of another one; the closest declared key is named.
+
+    ## Why is this bad?
+    Whoever closes the state wants to hear of every typo. A write of such a key is never seen, a read fails.
+
+    ## Example
+    ```python
+    class State(BaseModel):
+        draft: str
+
+    Flow(LlmAgent(name="writer", instruction="Write.", output_key="draaft"), state=State)
+    ```
+
+    ## Use instead
+    ```python
+    Flow(LlmAgent(name="writer", instruction="Write.", output_key="draft"), state=State)
+    ```
+    or add a field `draaft` to the model.
+    """
+
+    code: ClassVar[str] = UNDECLARED
+    name: ClassVar[str] = "undeclared-key"
+    severity: ClassVar[Severity] = "error"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+from pydantic import BaseModel
+class State(BaseModel):
+    draft: str
+flow = Flow(LlmAgent(name="a", instruction="{draft?}", output_key="draft"), state=State)
+""",
+        """
+from pydantic import BaseModel
+class State(BaseModel):
+    draft: str
+flow = Flow(LlmAgent(name="a", instruction="{topic}", output_key="draft"), state=State, inputs={"topic": str})
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+from pydantic import BaseModel
+class State(BaseModel):
+    draft: str
+flow = Flow(LlmAgent(name="a", instruction="x", output_key="draaft"), state=State)
+""",
+        """
+from pydantic import BaseModel
+class State(BaseModel):
+    draft: str
+flow = Flow(LlmAgent(name="a", instruction="{tone?}", output_key="draft"), state=State)
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        if not facts.graph.interface.closed:
+            return
+        places = {(use.node.id, use.read.key): "reads" for use in facts.uses}
+        places = {(node.id, write.key): "writes" for node, write in facts.writes} | places
+        seen: set[tuple[str, str]] = set()
+        for (node, key), does in places.items():
+            place = (agent_path(node), key)
+            if node == facts.graph.entry or place in seen or not facts.undeclared(key):
+                continue
+            seen.add(place)
+            near = closest(key, list(facts.keys))
+            asked = "output" if isinstance(facts.graph.nodes[node], Exit) else "key"
+            who = f"`{agent_path(node)}` {does} `{key}`" if asked == "key" else f"the output `{key}` is declared"
+            yield Finding(
+                node,
+                f"{who}, which the flow's state does not have",
+                key,
+                f"did you mean `{near}`?" if near else f"add a field `{key}` to the state, or declare Key({key!r})",
+                absorbs=(("GF203", key), *((("GF203", near),) if near else ())),
+            )
+
+
+class NeedlessOptional(Rule):
+    """An optional placeholder for a key that is always there.
+
+    ## What it does
+    Notes `{key?}` in an instruction where the key is written on every path to it.
+
+    ## Why is this bad?
+    The question mark hides the day on which the key stops being written. Without it the check says so.
+
+    ## Example
+    ```python
+    SequentialAgent("s", [
+        LlmAgent(name="writer", instruction="Write.", output_key="draft"),
+        LlmAgent(name="critic", instruction="Criticise {draft?}"),
+    ])
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="critic", instruction="Criticise {draft}")
+    ```
+    """
+
+    code: ClassVar[str] = "GF209"
+    name: ClassVar[str] = "needless-optional"
+    severity: ClassVar[Severity] = "info"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="{tone?}"), inputs={"tone?": str})',
+        'flow = Flow(LoopAgent("l", [LlmAgent(name="a", instruction="{k?}", output_key="k")], max_iterations=2))',
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="{tone?}"), inputs={"tone": str})',
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for use in optional_reads(facts):
+            node, key = use.node.id, use.read.key
+            name, agent = facts.local(key), agent_path(node)
+            if not facts.surely(node, key) or facts.unreachable(node) or name not in marked(facts, agent):
+                continue
+            if any(in_custom_agent(facts, definition.node) for definition in facts.reaching(node, key)):
+                continue
+            yield Finding(
+                node,
+                f"`{agent}` reads `{{{name}?}}`, but `{name}` is there on every path",
+                name,
+                f"read it as `{{{name}}}`, so that a missing write is found",
+                written_at(facts, facts.reaching(node, key)),
+            )
+
+
+class AbsentOptional(Rule):
+    """An optional read of a key that nothing writes.
+
+    ## What it does
+    Flags `{key?}`, a parameter with a default or another optional read of a key that no stage before it writes and no input
+    gives. `user:` and `app:` keys may be seeded elsewhere: they are flagged only where a similar key exists.
+
+    ## Why is this bad?
+    It is always empty. Most often it is a typo, and no run ever fails because of it.
+
+    ## Example
+    ```python
+    LoopAgent("refine", [
+        LlmAgent(name="writer", instruction="Improve with {critque?}", output_key="draft"),
+        LlmAgent(name="critic", instruction="Criticise {draft}", output_key="critique"),
+    ], max_iterations=3)
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="writer", instruction="Improve with {critique?}", output_key="draft")
+    ```
+    or declare the key as an optional input: `Flow(..., inputs={"critque?": str})`.
+    """
+
+    code: ClassVar[str] = "GF213"
+    name: ClassVar[str] = "absent-optional"
+    severity: ClassVar[Severity] = "warning"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="{tone?}"), inputs={"tone?": str})',
+        'flow = Flow(LlmAgent(name="a", instruction="{user:tone?}"))',
+        'flow = Flow(LlmAgent(name="a", instruction="{k?}", output_key="k"), persist=["k"])',
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(LlmAgent(name="a", instruction="{tone?}"))',
+        'flow = Flow(LlmAgent(name="a", instruction="{tones?}"), inputs={"tone": str})',
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for use in optional_reads(facts):
+            node, key = use.node.id, use.read.key
+            if facts.undeclared(key) or facts.unreachable(node) or facts.unknown(node, key):
+                continue
+            if facts.reaching(node, key) or facts.beside(node, key) or (facts.kept(key) and facts.writers(key)):
+                continue
+            near, name = facts.similar(key), facts.local(key)
+            if key.startswith(SHARED_PREFIXES) and (near is None or facts.writers(key)):
+                continue
+            elsewhere = [d for d in facts.writers(key) if not d.node.startswith("@")]
+            help_ = f'declare it as an input: inputs={{"{name}?": ...}}, or leave it out'
+            if elsewhere:
+                help_ = f"`{name}` is written by `{agent_path(elsewhere[0].node)}`, which does not run before it"
+            elif near is not None:
+                help_ = f"did you mean `{facts.local(near)}`?"
+            absorbed = facts.local(near) if near is not None and not elsewhere else None
+            yield Finding(
+                node,
+                f"`{agent_path(node)}` reads `{name}` if it is there, but nothing writes it and no input gives it",
+                name,
+                help_,
+                written_at(facts, elsewhere),
+                absorbs=(("GF203", absorbed), ("GF208", absorbed)) if absorbed is not None else (),
+            )
+
+
+class OpenContract(Rule):
+    """A stage uses keys that cannot be known before the run.
+
+    ## What it does
+    Notes a stage whose source computes the names of the keys it reads or writes. Nothing is claimed about what such a stage
+    may have written: reads after it that have no other writer are not checked.
+
+    ## Why is this bad?
+    It is not wrong. But a typo behind it is found at run time only.
+
+    ## Example
+    ```python
+    @agent
+    def store(ctx: Context):
+        for name, value in load().items():
+            ctx.state[name] = value
+    ```
+
+    ## Use instead
+    ```python
+    @agent(reads=[], writes=["region", "currency"])
+    def store() -> dict[str, str]: ...
+    ```
+    """
+
+    code: ClassVar[str] = "GF210"
+    name: ClassVar[str] = "open-contract"
+    severity: ClassVar[Severity] = "info"
+    valid: ClassVar[tuple[str, ...]] = (
+        'flow = Flow(FunctionAgent("f", lambda: {"k": 1}, reads=[], writes=["k"]), outputs=["k"])',
+    )
+    invalid: ClassVar[tuple[str, ...]] = ('flow = Flow(FunctionAgent("f", lambda ctx: ctx.state.update(ctx.deps)))',)
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        found: dict[str, tuple[str, list[str]]] = {}
+        for node in facts.graph.nodes.values():
+            if node.contract.open:
+                found.setdefault(agent_path(node.id), (node.id, []))[1].extend(node.contract.open)
+        for agent, (first, reasons) in found.items():
+            unchecked = [
+                facts.local(use.read.key)
+                for use in facts.uses
+                if facts.unknown(use.node.id, use.read.key) and not facts.surely(use.node.id, use.read.key)
+            ]
+            shown = ", ".join(f"`{name}`" for name in list(dict.fromkeys(unchecked))[:5])
+            yield Finding(
+                first,
+                f"what `{agent}` reads and writes is not known: {'; '.join(dict.fromkeys(reasons))}"
+                + (f"; not checked therefore: {shown}" if shown else ""),
+                help="declare it with reads= and writes= (or may_write=)",
+            )
+
+
+def optional_reads(facts: Facts) -> Iterator[Use]:
+    """Yield the optional reads that users wrote, of each key of each agent the first, where no read of it is required."""
+    required = {(agent_path(use.node.id), use.read.key) for use in facts.uses if not use.read.optional}
+    for use in facts.uses:
+        place = (agent_path(use.node.id), use.read.key)
+        if not isinstance(use.node, Exit) and place not in required and not facts.reserved(use.read.key):
+            required.add(place)
+            yield use
+
+
+def marked(facts: Facts, agent: str) -> set[str]:
+    """Name the keys that the texts of an agent read with a question mark."""
+    declaration = facts.graph.declarations.get(agent)
+    texts = [text for _, text in declaration.notes.texts] if declaration is not None else []
+    return {
+        placeholder.name
+        for text in texts
+        for placeholder in parse(text).placeholders
+        if placeholder.optional and not placeholder.path
+    }
+
+
+def in_custom_agent(facts: Facts, node: str) -> bool:
+    """Say whether a node is the code of a custom agent with children, or in a child, which may run or not."""
+    headers = (node, *facts.loops_around[node])
+    return any(header in facts.loops and isinstance(facts.graph.nodes[header], Task) for header in headers)
