@@ -57,14 +57,14 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'Workflow("w", [(START, a, judge), (judge, {"x": a, DEFAULT_ROUTE: END}), (judge, b)])', "", None, "error",
     ),
     "GF206": (
-        'w = LlmAgent(name="w", instruction="x", output_key="k")\n'
-        'c = ConditionalAgent("c", when=key("v"), then=w)\n'
-        'r = LlmAgent(name="r", instruction="{k?}")  # here',
+        ('w = LlmAgent(name="w", instruction="x", output_key="k")\n'
+         'c = ConditionalAgent("c", when=key("v"), then=w)\n'
+         'r = LlmAgent(name="r", instruction="{k?}")  # here'),
         'SequentialAgent("s", [c, r])', 'inputs={"v": bool}, persist=["k"]', "k", "error",
     ),
     "GF207": (
-        'from pydantic import BaseModel\nclass State(BaseModel):\n    draft: str\n'
-        'a = LlmAgent(name="a", instruction="{tone}", output_key="draft")  # here',
+        ('from pydantic import BaseModel\nclass State(BaseModel):\n    draft: str\n'
+         'a = LlmAgent(name="a", instruction="{tone}", output_key="draft")  # here'),
         "a", "state=State", "tone", "error",
     ),
     "GF209": ('a = LlmAgent(name="a", instruction="{t?}")  # here', "a", 'inputs={"t": str}', "t", "info"),

@@ -59,11 +59,24 @@ def verdict(facts: Facts, node: str, key: str, *, optional: bool) -> str:
         return STALE_GATE
     round_ = facts.paths.comes_round(node, reaching)
     declared = key in facts.keys and facts.keys[key].persist
-    if facts.kept(key) and not round_ and (declared or optional):
+    if facts.kept(key) and not round_ and _replaced(facts, node, key, declared=declared, optional=optional):
         return StaleRead.code
     if optional:
         return ""
     return FirstIterationRead.code if round_ and not declared else MaybeUndefinedRead.code
+
+
+def _replaced(facts: Facts, node: str, key: str, *, declared: bool, optional: bool) -> bool:
+    """Whether what is written before a reader is meant to replace what an earlier run left.
+
+    A stage that reads what it writes adds to it: then the earlier value is as good. Of keys that are kept only because the
+    framework keeps all, a value of the iteration before is meant too, and what may be written or not is no path.
+    """
+    reaching = facts.reaching(node, key)
+    if any(read.key == key for d in reaching for read in facts.graph.nodes[d.node].contract.reads):
+        return False
+    around = set(facts.loops_around[node])
+    return declared or (optional and all(d.sure and not around & set(facts.loops_around[d.node]) for d in reaching))
 
 
 def _never_written(facts: Facts, key: str) -> str:
