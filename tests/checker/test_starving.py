@@ -25,6 +25,10 @@ def random_edges(chance: random.Random) -> Edges:
     return edges
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 def workflow_of(edges: Edges) -> Workflow:
     """Write the graph; a router sets its route by the message, so that any may be taken."""
 
@@ -36,7 +40,7 @@ def workflow_of(edges: Edges) -> Workflow:
     agents = {
         node: FunctionAgent(f"n{node}", routed)
         if node in routers
-        else FunctionAgent(f"n{node}", dict, reads=[], writes=[])
+        else FunctionAgent(f"n{node}", nothing, reads=[], writes=[])
         for node in range(count)
     }
     named = {-1: START, **agents, count: END}
