@@ -119,6 +119,7 @@ class Explorer:
         self.loops: set[str] = set()
         self.conditions: set[str] = set()
         self.maps: set[str] = set()
+        self.known: dict[tuple[str, State], set[Outcome]] = {}
 
     def run(self, tree: Tree, place: str, states: Iterable[State]) -> set[Outcome]:
         done: set[Outcome] = set()
@@ -128,7 +129,11 @@ class Explorer:
             return done
         path = f"{place}/{tree.name}" if place else tree.name
         for state in states:
-            done |= getattr(self, f"_{type(tree).__name__.lower()}")(tree, path, state)
+            outcomes = self.known.get((path, state))
+            if outcomes is None:
+                outcomes = getattr(self, f"_{type(tree).__name__.lower()}")(tree, path, state)
+                self.known[path, state] = outcomes
+            done |= outcomes
         return done
 
     def _task(self, task: Task, path: str, state: State) -> set[Outcome]:
@@ -326,9 +331,8 @@ def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterat
 
 def _kept(explorer: Explorer, reader: str, writer: str) -> bool:
     """Whether a write stays in the instance of a map that the reader is not in."""
-    return any(f"{writer}/".startswith(f"{each}/") and writer != each for each in explorer.maps) and not any(
-        f"{writer}/".startswith(f"{each}/") and f"{reader}/".startswith(f"{each}/") for each in explorer.maps
-    )
+    around = [each for each in explorer.maps if writer.startswith(f"{each}/")]
+    return any(not f"{reader}/".startswith(f"{each}/") for each in around)
 
 
 def _came_round(origin: Origin, reader: str) -> bool:

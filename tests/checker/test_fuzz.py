@@ -21,7 +21,7 @@ from tests.checker.fuzzing import Drawing, malformed_flow, malformed_graph, malf
 
 CODES = {rule.code for rule in ALL_RULES}
 PROFILES = ("graphflow", "adk")
-PROGRAMS, GRAPHS = 300, 300
+PROGRAMS, GRAPHS = 200, 150
 BATCH = 50
 CHANGES = 4
 
