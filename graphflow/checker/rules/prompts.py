@@ -131,10 +131,10 @@ class LiteralBraces(Rule):
     def _left_as_text(facts: Facts) -> Iterator[Finding]:
         for declaration, parameter, brace in _odd(facts, "dollar", "dotted"):
             name, title = brace.name, facts.profile.title
-            why = "after a dollar" if brace.form == "dollar" else "for fields"
+            why = "a dollar makes it text" if brace.form == "dollar" else "placeholders have no fields"
             yield Finding(
                 declaration.path,
-                f"`{brace.text}` in the {parameter} of `{declaration.path}` stays as it is: {title} knows none {why}",
+                f"`{brace.text}` in the {parameter} of `{declaration.path}` stays as it is in {title}, where {why}",
                 name,
                 f"write `{{{name}}}`, or give what is meant a key of its own",
                 severity="error",
