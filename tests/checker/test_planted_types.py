@@ -194,6 +194,7 @@ def test_the_element_of_a_field_has_its_type() -> None:
         ("Any", 'key("k") == object', False),
         ("dict[str, Any]", 'key("k").field("a") == 3', False),
         ("int", '(key("k") > 3) | (key("k") == "x")', True),
+        ("int", '(key("k") > "x") | (key("k") > "x")', True),
     ],
 )
 def test_conditions_are_compared_with_what_a_key_can_hold(hint: str, test: str, fault: bool) -> None:

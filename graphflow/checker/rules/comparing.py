@@ -62,7 +62,7 @@ flow = Flow(SequentialAgent("s", [a, Gate("g", require=key("score") >= 8)]))
         """See the class."""
         for node in facts.graph.nodes.values():
             found = [misfit for test in conditions_of(node) for misfit in misfits(facts, node.id, test)]
-            for misfit in dict.fromkeys(found):
+            for misfit in {(each.ref.name, each.ref.path, each.types, each.why): each for each in found}.values():
                 key = facts.local(misfit.ref.name)
                 name = ".".join((key, *misfit.ref.path))
                 values = [value for type_ in misfit.types for value in closed_values(type_) or ()]
