@@ -71,6 +71,10 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
     "GF210": (
         'a = FunctionAgent("a", lambda ctx: ctx.state.update(ctx.deps))  # here', "a", "", None, "info",
     ),
+    "GF212": (
+        'a = LlmAgent(name="a", instruction="x")  # here\nb = LlmAgent(name="b", instruction="y")',
+        'SequentialAgent("s", [a, b])', "", None, "info",
+    ),
     "GF213": ('a = LlmAgent(name="a", instruction="{t?}")  # here', "a", "inputs={}", "t", "warning"),
     "GF201": ('a = LlmAgent(name="a", instruction="{topic}")  # here', "a", "inputs={}", "topic", "error"),
     "GF202": (

@@ -1,0 +1,88 @@
+"""Rules about what model agents answer, and who hears it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from graphflow.analysis.facts import Facts
+from graphflow.checker.diagnostics import Severity
+from graphflow.checker.rule import Finding, Rule
+from graphflow.checker.rules.declared import in_custom_agent
+from graphflow.ir.nodes import Task, agent_path
+
+
+class LostResponse(Rule):
+    """A model agent in the middle of a flow whose answer goes nowhere.
+
+    ## What it does
+    Notes a model agent without `output_key` that other stages follow. Not noted: an agent with tools, which acts by calling
+    them; a child of a custom agent, whose code is given the answer; an agent whose answer the next node of a `Workflow` takes;
+    and where a later agent, or every agent under the profile, is sent what was answered before.
+
+    ## Why is this bad?
+    The answer is paid for and thrown away. Most often `output_key` was forgotten.
+
+    ## Example
+    ```python
+    SequentialAgent("s", [
+        LlmAgent(name="plan", instruction="Plan a trip to {city}."),
+        LlmAgent(name="book", instruction="Book the trip to {city}.", output_key="booking"),
+    ])
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="plan", instruction="Plan a trip to {city}.", output_key="plan")
+    ```
+    """
+
+    code: ClassVar[str] = "GF212"
+    name: ClassVar[str] = "lost-response"
+    severity: ClassVar[Severity] = "info"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+a = LlmAgent(name="a", instruction="x", output_key="k")
+flow = Flow(SequentialAgent("s", [a, LlmAgent(name="b", instruction="{k}")]), inputs={})
+""",
+        'flow = Flow(ParallelAgent("p", [LlmAgent(name="a", instruction="x"), LlmAgent(name="b", instruction="y")]))',
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+a = LlmAgent(name="a", instruction="x")
+flow = Flow(SequentialAgent("s", [a, LlmAgent(name="b", instruction="y")]), inputs={})
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        if facts.profile.answers_are_history:
+            return
+        for node in facts.graph.nodes.values():
+            if not isinstance(node, Task) or node.kind != "model" or node.output is not None:
+                continue
+            notes = facts.graph.declarations[agent_path(node.id)].notes
+            if notes.tools or any(write.sure for write in node.contract.writes) or in_custom_agent(facts, node.id):
+                continue
+            after = [other for other in _stages_after(facts, node.id) if other != node.id]
+            if not after or any(facts.graph.declarations[agent_path(id_)].notes.sees_answers for id_ in after):
+                continue
+            agent = agent_path(node.id)
+            yield Finding(
+                node.id,
+                f"the answer of `{agent}` goes to no key, and `{agent_path(after[0])}` comes after it",
+                help=f'give it a key: output_key="{agent.rpartition("/")[2]}_answer", or leave the stage out',
+            )
+
+
+def _stages_after(facts: Facts, node: str) -> list[str]:
+    """The tasks of agents that may run after a node, in canonical order."""
+    seen: set[str] = set()
+    pending = [edge.target for edge in facts.graph.out(node)]
+    while pending:
+        id_ = pending.pop()
+        if id_ not in seen:
+            seen.add(id_)
+            pending.extend(edge.target for edge in facts.graph.out(id_))
+    tasks = [id_ for id_, other in facts.graph.nodes.items() if isinstance(other, Task) and other.kind != "glue"]
+    return [id_ for id_ in tasks if id_ in seen and agent_path(id_) in facts.graph.declarations]
