@@ -56,6 +56,11 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         '@agent  # here\ndef judge(): return "x"\na, b = FunctionAgent("a", **STEP), FunctionAgent("b", **STEP)',
         'Workflow("w", [(START, a, judge), (judge, {"x": a, DEFAULT_ROUTE: END}), (judge, b)])', "", None, "error",
     ),
+    "GF204": (
+        ('a = LlmAgent(name="a", instruction="x", output_key="k")  # here\n'
+         'b = LlmAgent(name="b", instruction="y", output_key="k")'),
+        'SequentialAgent("s", [a, b])', 'outputs=["k"]', "k", "warning",
+    ),
     "GF206": (
         ('w = LlmAgent(name="w", instruction="x", output_key="k")\n'
          'c = ConditionalAgent("c", when=key("v"), then=w)\n'

@@ -22,7 +22,7 @@ from graphflow.checker.rules.freeform import (
     UnreachableNode,
 )
 from graphflow.checker.rules.gates import EffectBeforeGate, StaleGate
-from graphflow.checker.rules.interface import OutputNotWritten, UnreadWrite, UnusedInput
+from graphflow.checker.rules.interface import OutputNotWritten, OverwrittenBeforeRead, UnreadWrite, UnusedInput
 from graphflow.checker.rules.merging import BadMerge, ConflictingWriters
 from graphflow.checker.rules.prompts import InvalidPlaceholder, KeyInProse, LiteralBraces
 from graphflow.checker.rules.sharing import SharedInstanceState
@@ -44,6 +44,7 @@ ALL_RULES: tuple[Rule, ...] = (
     UndefinedRead(),
     MaybeUndefinedRead(),
     UnreadWrite(),
+    OverwrittenBeforeRead(),
     FirstIterationRead(),
     StaleRead(),
     UndeclaredKey(),

@@ -88,6 +88,76 @@ def _is_exit_flag(facts: Facts, definition: Definition) -> bool:
     return definition.type.text == "bool" or any(name in flags_set(body) for body in bodies)
 
 
+class OverwrittenBeforeRead(Rule):
+    """A stage writes a key that is replaced before anyone reads it.
+
+    ## What it does
+    Flags a write that no read and no output can see because on every path to the normal end another write of the key comes
+    first. Updates of a key with a merge are never replaced, and what two concurrent writers do is GF301.
+
+    ## Why is this bad?
+    The work was for nothing, and often it was meant for a key of its own.
+
+    ## Example
+    ```python
+    SequentialAgent("s", [
+        LlmAgent(name="outline", instruction="Outline {topic}", output_key="text"),
+        LlmAgent(name="story", instruction="Write about {topic}", output_key="text"),     # nobody has read the outline
+    ])
+    ```
+
+    ## Use instead
+    ```python
+    LlmAgent(name="story", instruction="Write about {topic}, following {text}", output_key="text")
+    ```
+    or give one of them a key of its own.
+    """
+
+    code: ClassVar[str] = "GF204"
+    name: ClassVar[str] = "overwritten-before-read"
+    severity: ClassVar[Severity] = "warning"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+w = LlmAgent(name="w", instruction="x", output_key="d")
+l = LoopAgent("l", [LlmAgent(name="c", instruction="{d}", output_key="d")], max_iterations=2)
+flow = Flow(SequentialAgent("s", [w, l]), outputs=["d"])
+""",
+        """
+a = LlmAgent(name="a", instruction="x", output_key="k")
+c = ConditionalAgent("c", when=key("v"), then=LlmAgent(name="b", instruction="x", output_key="k"))
+flow = Flow(SequentialAgent("s", [a, c]), inputs={"v": bool}, outputs=["k"])
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+a = LlmAgent(name="a", instruction="x", output_key="k")
+flow = Flow(SequentialAgent("s", [a, LlmAgent(name="b", instruction="y", output_key="k")]), outputs=["k"])
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for definition in facts.effects.definitions:
+            key, node = definition.key, definition.node
+            if node.startswith("@") or key.startswith(("user:", "app:")) or facts.given(definition):
+                continue
+            if key in facts.effects.merged or key in facts.raced or facts.unreachable(node):
+                continue
+            if facts.is_read(definition) or facts.lasts(definition):
+                continue
+            later = [d for d in facts.writers(key) if d.sure and definition in facts.reaching(d.node, key)]
+            if later:
+                name = facts.local(key)
+                by = " or ".join(dict.fromkeys(f"`{agent_path(d.node)}`" for d in later))
+                yield Finding(
+                    node,
+                    f"what `{agent_path(node)}` writes to `{name}` is replaced by {by} before anyone reads it",
+                    name,
+                    "read it in between, give it a key of its own, or leave the stage out",
+                    written_at(facts, later),
+                )
+
+
 class UnusedInput(Rule):
     """A declared input that nothing reads.
 
