@@ -16,6 +16,12 @@ from itertools import chain, combinations, product
 from typing import NamedTuple
 
 ENTRY = "@entry"
+MOST = 5_000
+"""Runs of parts of a pipeline, each on another state, that are looked at."""
+
+
+class TooMany(Exception):
+    """The pipeline can be run in more ways than are looked at."""
 
 
 class Task(NamedTuple):
@@ -131,6 +137,8 @@ class Explorer:
         for state in states:
             outcomes = self.known.get((path, state))
             if outcomes is None:
+                if len(self.known) > MOST:
+                    raise TooMany
                 outcomes = getattr(self, f"_{type(tree).__name__.lower()}")(tree, path, state)
                 self.known[path, state] = outcomes
             done |= outcomes

@@ -50,7 +50,7 @@ class Pruned(Exception):
     """More iterations, or more choices, than are looked at."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Instance:
     """One run of one node."""
 
@@ -92,11 +92,18 @@ class Shape:
         self.graph = graph
         self.order = {node.name: index for index, node in enumerate(graph.nodes)}
         self.nodes = {node.name: node for node in graph.nodes}
+        self.targets = {node.name: node.targets for node in graph.nodes}
         self.loops: dict[str, set[str]] = {}
         for node in graph.nodes:
             for target in node.targets:
                 if target != END and self.order[target] <= self.order[node.name]:
                     self._enter(target, node.name)
+        self.levels = {loop: self.level(loop) for loop in (None, *self.loops)}
+        self.into: dict[tuple[str, bool], list[Edge]] = {}
+        for source in ("@start", *self.nodes):
+            for target in self.targets.get(source, graph.start):
+                self.into.setdefault((target, self.is_back(source, target)), []).append((source, target))
+        self.exits = {loop: self.leaving(loop) for loop in self.loops}
 
     def _enter(self, header: str, source: str) -> None:
         inside = self.loops.setdefault(header, {header})
@@ -149,7 +156,7 @@ class _Run:
         return self.script[place]
 
     def everything(self) -> None:
-        for name in self.shape.level(None):
+        for name in self.shape.levels[None]:
             self.visit(name, None)
         fired, before = self.united(END)
         assert fired
@@ -160,13 +167,8 @@ class _Run:
                 self.found.beside.add(frozenset({self.instances[left].node, self.instances[right].node}))
 
     def united(self, target: str, backs: str | None = None) -> State:
-        arrivals = [
-            state
-            for (source, goal), state in self.edges.items()
-            if goal == target and (source != "@start" or not backs)
-            and (source != "@start" and self.shape.is_back(source, target)) == bool(backs)
-        ]  # fmt: skip
-        return any(fired for fired, _ in arrivals), frozenset().union(*(before for _, before in arrivals))
+        arrivals = [self.edges[edge] for edge in self.shape.into.get((target, bool(backs)), ()) if edge in self.edges]
+        return any(fired for fired, _ in arrivals), frozenset().union(*[before for _, before in arrivals])
 
     def visit(self, name: str, loop: str | None) -> None:
         if name in self.shape.loops and name != loop:
@@ -178,16 +180,16 @@ class _Run:
         fired, before = self.united(header)
         if not fired:
             for name in self.shape.loops[header]:
-                for target in self.shape.nodes[name].targets:
+                for target in self.shape.targets[name]:
                     self.edges[name, target] = (False, before)
             return
         for turn in range(1, ROUNDS + 1):
             self.turns[header] = turn
             self.node(self.shape.nodes[header], fired, before)
-            for name in self.shape.level(header)[1:]:
+            for name in self.shape.levels[header][1:]:
                 self.visit(name, header)
             again, before = self.united(header, backs=header)
-            left = any(self.edges[edge][0] for edge in self.shape.leaving(header))
+            left = any(self.edges[edge][0] for edge in self.shape.exits[header])
             if again and left:
                 raise Torn
             if not again:
@@ -205,7 +207,7 @@ class _Run:
                 if node.many:
                     options = [list(c) for n in range(1, len(node.routes) + 1) for c in combinations(node.routes, n)]
                 taken |= {target for route in options[self.choose(len(options))] for target in route}
-        for target in node.targets:
+        for target in self.shape.targets[node.name]:
             self.edges[node.name, target] = (target in taken, before)
 
     def instance(self, node: Node, before: frozenset[int]) -> frozenset[int]:
@@ -229,6 +231,8 @@ class _Run:
         return there
 
     def came_round(self, origin: Instance) -> bool:
+        if not self.turns:
+            return False
         return any(origin.turns.get(header, turn) != turn for header, turn in self.turns.items())
 
 
