@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from graphflow.analysis.concurrency import Concurrency
 from graphflow.analysis.effects import Definition, Effects, is_reserved
@@ -343,11 +344,14 @@ class Facts:
         mask = self.flow.at(self.graph.exit).reach
         for node in self.graph.nodes.values():
             if isinstance(node, Task) and node.fresh:
-                mask |= self.flow.at(node.id).reach
+                ended = (d for d in self.effects.definitions if d.key.startswith(node.fresh))
+                mask |= self.flow.at(node.id).reach & reduce(or_, (1 << d.index for d in ended), 0)
         for span in self.flow.spans.values():
             if span.maps:
+                own = (definition for id_ in span.inside for definition in self.effects.made_by(id_))
+                inside = reduce(or_, (1 << definition.index for definition in own), 0)
                 for edge in self.graph.into(span.join):
-                    mask |= self.flow.edges[edge].reach
+                    mask |= self.flow.edges[edge].reach & inside
         return mask
 
     def given(self, definition: Definition) -> bool:

@@ -125,6 +125,7 @@ class Explorer:
         self.loops: set[str] = set()
         self.conditions: set[str] = set()
         self.maps: set[str] = set()
+        self.tried: set[str] = set()
         self.known: dict[tuple[str, State], set[Outcome]] = {}
 
     def run(self, tree: Tree, place: str, states: Iterable[State]) -> set[Outcome]:
@@ -223,6 +224,11 @@ class Explorer:
         return frozenset((before | updates).items())
 
     def _tried(self, tried: Tried, place: str, state: State) -> set[Outcome]:
+        self.tried |= {
+            f"{place}/{each.name}" if place else each.name
+            for each in (tried.body, tried.handler)
+            if isinstance(each, (Task, Seq, Loop))
+        }
         done = self.run(tried.body, place, {state})
         if isinstance(tried.body, Task):
             proved = dict(state)
@@ -239,6 +245,7 @@ class Explorer:
     def _loop(self, loop: Loop, path: str, state: State) -> set[Outcome]:
         self.loops.add(path)
         ended: set[State] = set()
+        escaped: set[State] = set()  # by what runs when the bound has ended the loop: that is no part of its body
         states, iterations = {state}, loop.bound or 3
         for iteration in range(1, iterations + 1):
             outcomes = self._in_order(loop.items, path, states)
@@ -248,16 +255,20 @@ class Explorer:
                 states = {self._read(path, loop.reads, after) for after in states}
                 ended |= states
             if iteration == loop.bound:
-                states = (
-                    {s for s, _ in self.run(loop.exhausted, path, states)} if loop.exhausted is not None else states
-                )
+                if loop.exhausted is not None:
+                    outcomes = self.run(loop.exhausted, path, states)
+                    escaped |= {after for after, escalated in outcomes if escalated}
+                    states = {after for after, escalated in outcomes if not escalated}
                 ended |= states
             states = {_map(after, lambda origin: Origin(origin.writer, origin.round | {path})) for after in states}
         keys = (loop.exit_key,) if loop.exit_key else ()
         for key in keys:
             self.writers.setdefault(key, set()).add(f"{path}/#exit")
-        gone = {_map(after, lambda origin: Origin(origin.writer, origin.round - {path})) for after in ended}
-        return {(self._write(f"{path}/#exit", keys, after), False) for after in gone}
+        left, escaped = (
+            {_map(after, lambda origin: Origin(origin.writer, origin.round - {path})) for after in states}
+            for states in (ended, escaped)
+        )
+        return {(self._write(f"{path}/#exit", keys, after), False) for after in left} | {(s, True) for s in escaped}
 
     def _read(self, path: str, keys: Iterable[str], state: State, *, required: bool = True) -> State:
         found = dict(state)
@@ -286,11 +297,15 @@ def _map(state: State, change: object) -> State:
 
 @dataclass(frozen=True)
 class Expected:
-    """What the checker has to say: (path, key) -> codes, (parallel, key) races, and outputs that may be missing."""
+    """What the checker has to say: (path, key) -> codes, (parallel, key) races, and outputs that may be missing.
+
+    `dead` are writes that no read sees, (path, key) -> code; those in maps and in what may fail are left out.
+    """
 
     findings: Mapping[tuple[str, str], frozenset[str]]
     races: frozenset[tuple[str, str]]
     missing: frozenset[str]
+    dead: Mapping[tuple[str, str], str]
 
 
 def explore(
@@ -315,7 +330,23 @@ def explore(
     ends = [dict(state) for state, _ in explorer.run(tree, "", starts)]
     missing = frozenset(key for key in outputs if any(key not in end for end in ends))
     found = {place: frozenset(_codes(explorer, place, seen)) for place, seen in explorer.reads.items()}
-    return Expected({k: v for k, v in found.items() if v}, frozenset(explorer.races), missing)
+    dead = dict(_dead(explorer, ends, frozenset(outputs))) if ends else {}
+    return Expected({k: v for k, v in found.items() if v}, frozenset(explorer.races), missing, dead)
+
+
+def _dead(
+    explorer: Explorer, ends: list[dict[str, Value]], outputs: frozenset[str]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Writes whose value nobody reads: they are there at some end (GF203), or replaced on every way to one (GF204)."""
+    raced = {key for _, key in explorer.races}
+    for key, writers in explorer.writers.items():
+        read = {o.writer for (_, name), seen in explorer.reads.items() if name == key for v in seen.values for o in v}
+        last = {origin.writer for end in ends for origin in end.get(key, ())}
+        for writer in writers - read - (last if key in outputs else set()):
+            apart = any(f"{writer}/".startswith(f"{each}/") for each in (*explorer.maps, *explorer.tried))
+            if apart or key in raced or (key in explorer.merged and writer not in last):
+                continue
+            yield (writer.removesuffix("/#exit"), key), "GF203" if writer in last else "GF204"
 
 
 def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterator[str]:

@@ -18,6 +18,7 @@ from graphflow import (
     MapAgent,
     Merge,
     ParallelAgent,
+    Report,
     SequentialAgent,
 )
 from graphflow import Gate as GateAgent
@@ -156,6 +157,27 @@ def programs(draw: st.DrawFn) -> Program:
 STATE = ("GF201", "GF202", "GF205", "GF302", "GF506")
 
 
+def _named(report: Report) -> set[tuple[str, str]]:
+    """Writes of which a finding about a read speaks already."""
+    return {(place.node, f.key or "") for f in report if f.code in STATE for place in f.related}
+
+
+def _plain_writes(tree: Tree, place: str = "") -> set[tuple[str, str]]:
+    """The writes of tasks that are neither in a map nor in what may fail."""
+    match tree:
+        case Task():
+            path = f"{place}/{tree.name}" if place else tree.name
+            return {(path, key) for key in (*tree.writes, *tree.may_write)}
+        case Seq() | Par() | Loop():
+            path = f"{place}/{tree.name}" if place else tree.name
+            return {write for item in tree.items for write in _plain_writes(item, path)}
+        case Cond(name, then, otherwise):
+            path = f"{place}/{name}" if place else name
+            return {write for arm in (then, otherwise) if arm is not None for write in _plain_writes(arm, path)}
+        case _:
+            return set()
+
+
 def assert_agrees(program: Program) -> None:
     try:
         wanted = program.expected()
@@ -176,6 +198,11 @@ def assert_agrees(program: Program) -> None:
     races = {(f.message.rpartition("`")[0].rpartition("`")[2], f.key) for f in report if f.code == "GF301"}
     assert races == wanted.races
     assert {f.key for f in report if f.code == "GF211"} == wanted.missing
+    dead = {(f.node, f.key or ""): f.code for f in report if f.code in ("GF203", "GF204")}
+    wanted_dead = {place: code for place, code in wanted.dead.items() if place not in _named(report)}
+    assert {place: dead.get(place) for place in wanted_dead} == wanted_dead
+    sure = {write for write in _plain_writes(program.tree) if write not in wanted.dead}
+    assert not sure & dead.keys()
 
 
 @settings(max_examples=200)
