@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from graphflow.analysis.effects import Definition
 from graphflow.analysis.facts import Facts
+from graphflow.ir.glue import Crossing
 from graphflow.ir.nodes import NEXT, LoopHeader, Node, Task
 from graphflow.models.base import estimate_tokens
 
@@ -99,6 +101,7 @@ def resent(facts: Facts) -> Iterator[Resent]:
     interface = facts.graph.interface
     texts = {name: default for name, _, _, default in interface.inputs or ()}
     texts |= {key.name: key.default for key in interface.keys}
+    texts |= _texts_inside(facts)
     models = [node for node in facts.graph.nodes.values() if isinstance(node, Task) and node.kind == "model"]
     for key, text in texts.items():
         tokens = estimate_tokens(text) if isinstance(text, str) else 0
@@ -106,8 +109,22 @@ def resent(facts: Facts) -> Iterator[Resent]:
             continue
         tasks = [task for task in models if any(read.key == key and not read.path for read in task.contract.reads)]
         times = sum(_times(facts, task) for task in tasks)
-        if times >= SEVERAL and all(d.node == facts.graph.entry for d in facts.writers(key)):
+        if times >= SEVERAL and all(_is_default(facts, d) for d in facts.writers(key)):
             yield Resent(key, tokens, tuple(task.id for task in tasks), tokens * times)
+
+
+def _is_default(facts: Facts, definition: Definition) -> bool:
+    node = facts.graph.nodes[definition.node]
+    return definition.node == facts.graph.entry or (
+        isinstance(node, Task) and node.fresh is not None and facts.given(definition)
+    )
+
+
+def _texts_inside(facts: Facts) -> dict[str, object]:
+    """The defaults of keys of sub-flows that nothing is carried to."""
+    bodies = (node.body for node in facts.graph.nodes.values() if isinstance(node, Task) and node.fresh)
+    crossings = [body for body in bodies if isinstance(body, Crossing)]
+    return {key: value for body in crossings for key, value in body.defaults.items() if key not in body.keys}
 
 
 def _times(facts: Facts, task: Task) -> int:
