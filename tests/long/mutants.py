@@ -34,7 +34,7 @@ from graphflow.checker.rules import ALL_RULES
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "graphflow"
-CHECKER = "tests/checker"
+CHECKER, GOLDEN = "tests/checker", "tests/golden/test_findings.py"
 ABOUT = ("test_examples.py", "test_rules.py", "test_planted_control.py", "test_planted_types.py")
 SLOW = ("test_explorer.py", "test_free_form.py", "test_fuzz.py", "test_kinds.py")
 LIMIT = 240
@@ -195,9 +195,9 @@ def stages(mutant: Mutant) -> Iterator[list[str]]:
     rules: list[Rule] = [rule for rule in ALL_RULES if type(rule).__module__ == module]
     own = [rule.code for rule in rules if type(rule).__name__ == owner] or [rule.code for rule in rules]
     if own:
-        yield [*(f"{CHECKER}/{name}" for name in ABOUT), "-k", " or ".join(own)]
+        yield [GOLDEN, *(f"{CHECKER}/{name}" for name in ABOUT), "-k", " or ".join(own)]
     ignored = [f"--ignore={CHECKER}/{name}" for name in SLOW]
-    yield [CHECKER, *ignored]
+    yield [GOLDEN, CHECKER, *ignored]
     yield [f"{CHECKER}/{name}" for name in SLOW if name != "test_fuzz.py"]
 
 
