@@ -1,0 +1,102 @@
+"""What the planted programs of the rules do not show: the less common form of a finding, and what keeps one from being made."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphflow import Diagnostic
+from tests.checker.test_examples import flow_of
+
+PRELUDE = """
+import enum, time
+class Kind(enum.Enum): BUG = "bug"
+def ask(name, text="x", **more): return LlmAgent(name=name, instruction=text, **more)
+def step(name, reads=(), writes=(), **more):
+    return FunctionAgent(name, lambda ctx: {}, reads=list(reads), writes=list(writes), **more)
+"""
+
+
+def found(program: str, code: str, profile: str = "graphflow") -> list[Diagnostic]:
+    report = flow_of(PRELUDE + program).check(profile=profile)
+    return [finding for finding in report if finding.code == code]
+
+
+def test_a_case_is_shadowed_whatever_the_type_of_the_key() -> None:
+    text = 'c = ConditionalAgent("c", on=key("k"), cases={Kind.BUG: ask("a"), "bug": ask("b")}, default=PASS)\n'
+    (finding,) = found(text + 'flow = Flow(c, inputs={"k": str})', "GF505")
+    assert "before it takes the same" in finding.message
+    assert finding.help == "take it out, or correct its value"
+    assert [place.node for place in finding.related] == ["c/b"]
+
+
+def test_a_case_that_no_value_has_is_told_the_values() -> None:
+    text = 'c = ConditionalAgent("c", on=key("k"), cases={"bug": ask("a"), "bag": ask("b")}, default=PASS)\n'
+    (finding,) = found(text + 'flow = Flow(c, inputs={"k": Literal["bug", "wish"]})', "GF505")
+    assert finding.help == "take it out, or correct its value to one of 'bug', 'wish'"
+
+
+def test_a_call_that_blocks_is_found_through_what_is_called() -> None:
+    text = """
+def wait(): time.sleep(1)
+async def body(ctx):
+    wait()
+    wait()
+flow = Flow(FunctionAgent("a", body))
+"""
+    first, second = found(text, "GF608")
+    assert "calls `time.sleep` through `wait`" in first.message
+    assert [place.message for place in first.related] == ["it blocks here"]
+    assert second.line == (first.line or 0) + 1
+    (direct,) = found("async def body(ctx): time.sleep(1)\nflow = Flow(FunctionAgent('a', body))", "GF608")
+    assert "through" not in direct.message
+    assert direct.related == ()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_what_is_inside_a_shared_agent_is_not_said_to_be_named_twice(depth: int) -> None:
+    text = 's = ask("a")\n' + "".join(f's = SequentialAgent("s{n}", [s])\n' for n in range(depth))
+    text += 'flow = Flow(SequentialAgent("o", [s, SequentialAgent("p", [s])]))'
+    assert len(found(text, "GF103")) == 1
+    assert found(text, "GF101") == []
+
+
+def test_an_effect_that_never_happens_needs_no_gate() -> None:
+    send = 'send = step("send", effect="irreversible")\ngate = Gate("g", require=key("ok"))\n'
+    graph = 'flow = Flow(Workflow("w", [(START, {}, gate), (send, gate)]), inputs={{"ok": bool}})'
+    assert found(send + graph.format('step("a")'), "GF507") == []
+    assert len(found(send + graph.format("send"), "GF507")) == 1
+
+
+@pytest.mark.parametrize(("outputs", "reader"), [('outputs=["n"]', "the declared outputs"), ("outputs=[]", "`s/r`")])
+def test_writers_that_disagree_name_who_may_find_either(outputs: str, reader: str) -> None:
+    text = """
+c = ConditionalAgent("c", when=key("v"), then=FunctionAgent("a", lambda: 1, writes={"n": int}),
+                     otherwise=FunctionAgent("b", lambda: "", writes={"n": str}))
+flow = Flow(SequentialAgent("s", [c, %s]), inputs={"v": bool}, %s)
+"""
+    read = 'ask("r", "{n}")' if reader == "`s/r`" else 'ask("r")'
+    (finding,) = found(text % (read, outputs), "GF402")
+    assert f"; {reader} may find either" in finding.message
+    assert [place.message for place in finding.related][1:] == (["it is read here"] if reader == "`s/r`" else [])
+
+
+def test_only_what_is_persisted_is_advised_to_be_taken_out() -> None:
+    text = """
+c = ConditionalAgent("c", when=key("v"), then=ask("w", output_key="k"))
+flow = Flow(SequentialAgent("s", [c, ask("r", "{k?}")]), inputs={"v": bool}, %s)
+"""
+    (declared,) = found(text % 'keys=[Key("k", str)]', "GF206", "adk")
+    assert declared.help == "write `k` on the other path too"
+    (persisted,) = found(text % 'persist=["k"]', "GF206")
+    assert persisted.help.endswith("or take it out of persist: 'k'")
+
+
+def test_a_persistent_key_that_nobody_ever_writes_is_always_empty() -> None:
+    assert len(found('flow = Flow(ask("a", "{k?}"), persist=["k"])', "GF213")) == 1
+    assert (
+        found('flow = Flow(SequentialAgent("s", [ask("a", "{k?}"), step("b", (), ["k"])]), persist=["k"])', "GF213")
+        == []
+    )
+    text = 'flow = Flow(SequentialAgent("s", [ask("a", "{k?}"), step("b", (), ["k"])]))'
+    (late,) = found(text, "GF213")
+    assert "is written by `s/b`, which does not run before it" in late.help
