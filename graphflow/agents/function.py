@@ -113,8 +113,10 @@ class FunctionAgent(Agent):
 
     @property
     def notes(self) -> Notes:
-        """The function, and the routes that it sets."""
-        return Notes(routes=tuple(self._facts.routes), functions=(self.func,))
+        """The function, the routes that it sets and what it returns."""
+        nothing = self.answer == ANY and self._signature.context and not self._facts.returns and not self._facts.open
+        value = type_of(None) if nothing else self.answer
+        return Notes(routes=tuple(self._facts.routes), functions=(self.func,), value=value)
 
     @property
     def answer(self) -> Type:

@@ -110,7 +110,9 @@ class LlmAgent(Agent):
         """The templates and the tools."""
         prompt = (("prompt", self.prompt),) if self.prompt is not None else ()
         name = self.model if isinstance(self.model, str) else None
-        return Notes(texts=(("instruction", self.instruction), *prompt), tools=self._tools, model=name)
+        return Notes(
+            texts=(("instruction", self.instruction), *prompt), tools=self._tools, model=name, value=self.answer
+        )
 
     @property
     def contract(self) -> Contract:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+from graphflow.schema import ANY, Type
 from graphflow.tools.function import FunctionTool
 
 
@@ -28,6 +29,7 @@ class Notes:
         functions: the functions that are its body.
         model: name of the model that it names itself, None for none or an object.
         sees_answers: it is sent the answers of the model agents before it.
+        value: type of what it hands on: an answer, what a function returns. ANY where that is not known.
     """
 
     texts: tuple[tuple[str, str], ...] = ()
@@ -36,6 +38,7 @@ class Notes:
     functions: tuple[Callable[..., Any], ...] = ()
     model: str | None = None
     sees_answers: bool = False
+    value: Type = ANY
 
 
 NO_NOTES = Notes()

@@ -80,6 +80,12 @@ PLANTED: dict[str, tuple[str, str, str, str | None, str]] = {
         'a = LlmAgent(name="a", instruction="x")  # here\nb = LlmAgent(name="b", instruction="y")',
         'SequentialAgent("s", [a, b])', "", None, "info",
     ),
+    "GF214": (
+        ('a = LlmAgent(name="a", instruction="Write.")\n'
+         'def judge(node_input) -> Literal["pass", "fail"]: return "pass"\n'
+         'b = LlmAgent(name="b", instruction="Publish the approved draft.")  # here'),
+        'Workflow("w", [(START, a, judge), (judge, {"pass": b, "fail": END})])', "", None, "warning",
+    ),
     "GF213": ('a = LlmAgent(name="a", instruction="{t?}")  # here', "a", "inputs={}", "t", "warning"),
     "GF201": ('a = LlmAgent(name="a", instruction="{topic}")  # here', "a", "inputs={}", "topic", "error"),
     "GF202": (

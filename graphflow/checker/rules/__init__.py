@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphflow.checker.rule import Rule
-from graphflow.checker.rules.answers import LostResponse
+from graphflow.checker.rules.answers import LostResponse, ValueLostOnEdge
 from graphflow.checker.rules.comparing import ConditionType
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
@@ -54,6 +54,7 @@ ALL_RULES: tuple[Rule, ...] = (
     OutputNotWritten(),
     LostResponse(),
     AbsentOptional(),
+    ValueLostOnEdge(),
     WriteWriteRace(),
     ReadWriteRace(),
     BadMerge(),

@@ -1,4 +1,4 @@
-"""Rules about what model agents answer, and who hears it."""
+"""Rules about what agents answer or return, and who gets to hear it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from graphflow.analysis.facts import Facts
-from graphflow.checker.diagnostics import Severity
+from graphflow.analysis.handing import lost_values
+from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.checker.rules.declared import in_custom_agent
 from graphflow.ir.nodes import Task, agent_path
@@ -72,6 +73,76 @@ flow = Flow(SequentialAgent("s", [a, LlmAgent(name="b", instruction="y")]), inpu
                 node.id,
                 f"the answer of `{agent}` goes to no key, and `{agent_path(after[0])}` comes after it",
                 help=f'give it a key: output_key="{agent.rpartition("/")[2]}_answer", or leave the stage out',
+            )
+
+
+class ValueLostOnEdge(Rule):
+    """A node of a `Workflow` gets a verdict, or nothing, where it needs the value before it.
+
+    ## What it does
+    Flags a node that follows a judge: one that hands on its choice of a route, of which one leads on, or nothing at all. What
+    was judged is in no key, so the next node does not get it. Flagged are functions that take `node_input`, and model agents
+    that have nothing else to go by: no key, no tool, no history. Routes to several nodes are a dispatch, not a verdict.
+
+    ## Why is this bad?
+    "Publish the approved draft" is sent without the draft: the model makes one up.
+
+    ## Example
+    ```python
+    Workflow("w", [(START, drafter, judge), (judge, {"pass": publish, "fail": END})])    # drafter writes no key
+    ```
+
+    ## Use instead
+    ```python
+    drafter = LlmAgent(name="drafter", instruction="Write about {topic}.", output_key="draft")
+    publish = LlmAgent(name="publish", instruction="Polish and publish: {draft}")
+    ```
+    """
+
+    code: ClassVar[str] = "GF214"
+    name: ClassVar[str] = "value-lost-on-edge"
+    severity: ClassVar[Severity] = "warning"
+    valid: ClassVar[tuple[str, ...]] = (
+        """
+draft = LlmAgent(name="draft", instruction="x", output_key="draft")
+def judge(node_input: str) -> Literal["pass", "fail"]: return "pass"
+publish = LlmAgent(name="publish", instruction="Publish {draft}")
+flow = Flow(Workflow("w", [(START, draft, judge), (judge, {"pass": publish, "fail": END})]))
+""",
+        """
+sort = LlmAgent(name="sort", instruction="Bill or bug?", output_schema=Literal["bill", "bug"])
+def choose(node_input: str) -> Literal["bill", "bug"]: return node_input
+bill, bug = (LlmAgent(name=n, instruction="Answer.") for n in ("bill", "bug"))
+flow = Flow(Workflow("w", [(START, sort, choose), (choose, {"bill": bill, "bug": bug})]))
+""",
+    )
+    invalid: ClassVar[tuple[str, ...]] = (
+        """
+draft = LlmAgent(name="draft", instruction="x")
+def judge(node_input: str) -> Literal["pass", "fail"]: return "pass"
+publish = LlmAgent(name="publish", instruction="Publish the approved draft.")
+flow = Flow(Workflow("w", [(START, draft, judge), (judge, {"pass": publish, "fail": END})]))
+""",
+        """
+draft = LlmAgent(name="draft", instruction="x")
+def note(node_input: str) -> None: print(node_input)
+def publish(node_input) -> None: print(node_input)
+flow = Flow(Workflow("w", [(START, draft, note, publish)]))
+""",
+    )
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """See the class."""
+        for source, judge, node, verdict in lost_values(facts):
+            given, judged, agent = (agent_path(each.id) for each in (source, judge, node))
+            name = given.rpartition("/")[2]
+            remedy = f'output_key="{name}"' if source.kind == "model" else f'writes="{name}"'
+            yield Finding(
+                node.id,
+                f"`{agent}` gets {'the verdict' if verdict else 'None'} of `{judged}`, "
+                f"not the value of `{given}`, which no key holds",
+                help=f"keep it: give `{name}` {remedy}, and let `{agent.rpartition('/')[2]}` read `{name}`",
+                related=(Related("the value comes from here", given), Related("and is not passed on here", judged)),
             )
 
 
