@@ -247,8 +247,8 @@ class Facts:
         return found
 
     def unreachable(self, node_id: str) -> bool:
-        """Say whether no path leads to the node: what is before it never ends."""
-        return self.flow.at(node_id) == self.flow.top
+        """Say whether no path leads to the node: what is before it never ends, or nothing is."""
+        return self.flow.at(node_id).sure < 0
 
     def surely(self, node_id: str, key: str) -> bool:
         """Say whether `key` has a value on every path to the node."""

@@ -202,7 +202,7 @@ def _met(meeting: Meeting, facts: Mapping[Edge, Bits]) -> Bits:
         for source in meeting.sources
     ]
     bits = _exclusive(ways)
-    return bits if bits.sure == -1 else Bits(bits.sure, bits.reach | meeting.fresh)
+    return bits if bits.sure < 0 else Bits(bits.sure, bits.reach | meeting.fresh)
 
 
 def _exclusive(ways: Iterable[Bits]) -> Bits:

@@ -100,3 +100,24 @@ def test_a_persistent_key_that_nobody_ever_writes_is_always_empty() -> None:
     text = 'flow = Flow(SequentialAgent("s", [ask("a", "{k?}"), step("b", (), ["k"])]))'
     (late,) = found(text, "GF213")
     assert "is written by `s/b`, which does not run before it" in late.help
+
+
+@pytest.mark.parametrize(("bound", "count"), [("", 0), (", max_iterations=2", 1)])
+def test_what_comes_after_a_loop_without_end_is_not_spoken_of(bound: str, count: int) -> None:
+    text = """
+first = LoopAgent("l", [step("a")]%s)
+stages = [step("b", (), ["k"]), ask("r", "{k?}"), step("send", effect="irreversible"), Gate("g", require=key("ok"))]
+flow = Flow(SequentialAgent("s", [first, *stages]), inputs={"ok": bool}, outputs=[])
+"""
+    assert len(found(text % bound, "GF209")) == count
+    assert len(found(text % bound, "GF507")) == count
+    assert found(text % bound, "GF208") == []
+
+
+def test_a_key_whose_merge_does_not_fit_is_one_finding() -> None:
+    text = """
+a, b = step("a", (), []), FunctionAgent("b", lambda ctx: {}, reads=[], writes={"n": int})
+flow = Flow(SequentialAgent("s", [a, b]), keys=[Key("n", str, merge=Merge.extend)], outputs=["n"])
+"""
+    (finding,) = found(text, "GF303")
+    assert finding.node == "s/b"

@@ -190,10 +190,11 @@ class UnusedInput(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
         inputs = {name for name, *_ in facts.graph.interface.inputs or ()}
+        cut_off = {use.read.key for use in facts.uses if facts.unreachable(use.node.id)}
         for definition in facts.effects.definitions:
             carried = facts.given(definition) and facts.carried(definition)
             entered = definition.node == facts.graph.entry and definition.key in inputs
-            if (entered or carried) and not facts.is_read(definition):
+            if (entered or carried) and not facts.is_read(definition) and definition.key not in cut_off:
                 where = f" of `{agent_path(definition.node)}`" if carried else ""
                 yield Finding(
                     definition.node,
