@@ -21,6 +21,7 @@ from graphflow.analysis.paths import Paths
 from graphflow.analysis.profiles import Profile, profile_named
 from graphflow.analysis.races import find_races
 from graphflow.analysis.reachability import endless_loops, reached_nodes, unreachable_agents
+from graphflow.analysis.reads import Reads
 from graphflow.analysis.spans import Span
 from graphflow.analysis.types import KeyTypes
 from graphflow.analysis.unrolled import Unrolled
@@ -74,6 +75,11 @@ class Facts:
     def paths(self) -> Paths:
         """Searches for paths that findings show or rest on."""
         return Paths(self.graph, self.flow, self.loops_around)
+
+    @cached_property
+    def reads(self) -> Reads:
+        """What is wrong with each read."""
+        return Reads(self)
 
     @property
     def effects(self) -> Effects:
@@ -216,9 +222,15 @@ class Facts:
 
     def kept(self, key: str) -> bool:
         """Say whether a run may find the value that an earlier run of its session wrote."""
-        declared = key in self.keys and self.keys[key].persist
-        produced = self.profile.keeps_state and any(d.node != self.graph.entry for d in self.writers(key))
-        return not self.inner(key) and (declared or produced)
+        return self.persists(key) or (self.profile.keeps_state and self._produces(key))
+
+    def persists(self, key: str) -> bool:
+        """Say whether the flow writes a key that it declares to be kept for later runs; an input is what this run was given."""
+        return key in self.keys and self.keys[key].persist and self._produces(key)
+
+    def _produces(self, key: str) -> bool:
+        given = any(name == key for name, *_ in self.graph.interface.inputs or ())
+        return not given and not self.inner(key) and any(d.node != self.graph.entry for d in self.writers(key))
 
     def writers(self, key: str) -> Sequence[Definition]:
         """Give all writes of a key, the entry's included, in canonical order."""

@@ -10,7 +10,7 @@ from graphflow.analysis.handing import lost_values
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.checker.rules.declared import in_custom_agent
-from graphflow.ir.nodes import Task, agent_path
+from graphflow.ir.nodes import ERROR, Task, agent_path
 
 
 class LostResponse(Rule):
@@ -60,12 +60,9 @@ flow = Flow(SequentialAgent("s", [a, LlmAgent(name="b", instruction="y")]), inpu
         if facts.profile.answers_are_history:
             return
         for node in facts.graph.nodes.values():
-            if not isinstance(node, Task) or node.kind != "model" or node.output is not None:
+            if not isinstance(node, Task) or not _answers_nobody(facts, node):
                 continue
-            notes = facts.graph.declarations[agent_path(node.id)].notes
-            if notes.tools or any(write.sure for write in node.contract.writes) or in_custom_agent(facts, node.id):
-                continue
-            after = [other for other in _stages_after(facts, node.id) if other != node.id]
+            after = _stages_after(facts, node.id)
             if not after or any(facts.graph.declarations[agent_path(id_)].notes.sees_answers for id_ in after):
                 continue
             agent = agent_path(node.id)
@@ -146,14 +143,23 @@ flow = Flow(Workflow("w", [(START, draft, note, publish)]))
             )
 
 
+def _answers_nobody(facts: Facts, task: Task) -> bool:
+    """Whether the answer of a model agent that does nothing but answer is put nowhere."""
+    declaration = facts.graph.declarations.get(agent_path(task.id))
+    if task.kind != "model" or task.output is not None or declaration is None or declaration.notes.tools:
+        return False
+    written = any(write.sure for write in task.contract.writes)
+    return not written and not in_custom_agent(facts, task.id) and not facts.unreachable(task.id)
+
+
 def _stages_after(facts: Facts, node: str) -> list[str]:
-    """The tasks of agents that may run after a node, in canonical order."""
+    """The tasks of agents that may run after a node has answered, without going round, in canonical order."""
     seen: set[str] = set()
-    pending = [edge.target for edge in facts.graph.out(node)]
+    pending = [node]
     while pending:
-        id_ = pending.pop()
-        if id_ not in seen:
-            seen.add(id_)
-            pending.extend(edge.target for edge in facts.graph.out(id_))
+        for edge in facts.graph.out(pending.pop()):
+            if not edge.back and edge.label != ERROR and edge.target not in seen:
+                seen.add(edge.target)
+                pending.append(edge.target)
     tasks = [id_ for id_, other in facts.graph.nodes.items() if isinstance(other, Task) and other.kind != "glue"]
     return [id_ for id_ in tasks if id_ in seen and agent_path(id_) in facts.graph.declarations]

@@ -8,7 +8,7 @@ from typing import ClassVar
 from graphflow.analysis.facts import Facts, Use
 from graphflow.checker.diagnostics import Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.checker.rules.state import SHARED_PREFIXES, UNDECLARED, written_at
+from graphflow.checker.rules.state import SHARED_PREFIXES, written_at
 from graphflow.errors import closest
 from graphflow.ir.nodes import Exit, Task, agent_path
 from graphflow.template import parse
@@ -39,7 +39,7 @@ class UndeclaredKey(Rule):
     or add a field `draaft` to the model.
     """
 
-    code: ClassVar[str] = UNDECLARED
+    code: ClassVar[str] = "GF207"
     name: ClassVar[str] = "undeclared-key"
     severity: ClassVar[Severity] = "error"
     valid: ClassVar[tuple[str, ...]] = (

@@ -9,7 +9,7 @@ from graphflow.analysis.control import repeated_by, stops_after
 from graphflow.analysis.facts import Facts
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.checker.rules.state import STALE_GATE, faulty_reads, shown_path, written_at
+from graphflow.checker.rules.state import shown_path, written_at
 from graphflow.ir.nodes import LoopHeader, Task, agent_path
 
 
@@ -39,7 +39,7 @@ class StaleGate(Rule):
     or write the key on the other path too.
     """
 
-    code: ClassVar[str] = STALE_GATE
+    code: ClassVar[str] = "GF506"
     name: ClassVar[str] = "stale-gate"
     severity: ClassVar[Severity] = "error"
     valid: ClassVar[tuple[str, ...]] = (
@@ -69,13 +69,15 @@ flow = Flow(LoopAgent("l", [c], until=key("ok") == "yes", max_iterations=3), inp
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in faulty_reads(facts, self.code):
+        for use in facts.reads.faulty("condition"):
             node, key = use.node.id, use.read.key
             name, path = facts.local(key), agent_path(node)
             what = "the exit test of" if isinstance(use.node, LoopHeader) else "the condition of"
             reaching = facts.reaching(node, key)
             given = all(each.node.startswith("@") for each in reaching)
             lacks = "an optional input that a run may not be given" if given else "which some path to it does not write"
+            if not reaching:
+                lacks = "which the first run of a session finds absent"
             yield Finding(
                 node,
                 f"{what} `{path}` reads `{name}`, {lacks}",

@@ -1,8 +1,6 @@
 """Rules about reads: is there a value, on every path, and in the first iteration?
 
-Exactly one of them speaks about a read, the first that applies: the flow's state has no such key (GF207), nothing can give it
-(GF201, or GF302 where a concurrent branch writes it), a condition reads it and some path lacks it (GF506), an earlier run may
-have left it there (GF206), it only comes round a loop (GF205), some path lacks it (GF202).
+Exactly one of them speaks about a read: `graphflow.analysis.reads` decides which.
 """
 
 from __future__ import annotations
@@ -10,79 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from graphflow.analysis.facts import Facts, Use
+from graphflow.analysis.facts import Facts
 from graphflow.analysis.keys import Definition
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.ir.nodes import Branch, Exit, Join, LoopHeader, agent_path
+from graphflow.ir.nodes import Join, agent_path
 
 SHARED_PREFIXES = ("user:", "app:")
-STALE_GATE = "GF506"
-"""The code of the rule about conditions, gates and exit tests."""
-UNDECLARED = "GF207"
-"""The code of the rule about a closed state."""
-
-
-def faulty_reads(facts: Facts, code: str) -> Iterator[Use]:
-    """Yield the reads about which the rule with this code speaks: of each key of each agent the first that is faulty."""
-    seen: set[tuple[str, str]] = set()
-    for use in facts.uses:
-        place = (agent_path(use.node.id), use.read.key)
-        if isinstance(use.node, Exit) or facts.reserved(use.read.key) or place in seen:
-            continue
-        found = verdict(facts, use.node.id, use.read.key, optional=use.read.optional)
-        if found:
-            seen.add(place)
-        if found == code:
-            yield use
-
-
-def verdict(facts: Facts, node: str, key: str, *, optional: bool) -> str:
-    """Name the rule that speaks about a read, "" if none does; where an open contract may have written it, none.
-
-    Args:
-        facts: what is known.
-        node: id of the reader.
-        key: what it reads.
-        optional: an absent value is fine, one that is out of date is not.
-    """
-    if facts.undeclared(key):
-        return UNDECLARED
-    if facts.unreachable(node) or facts.unknown(node, key):
-        return ""
-    reaching = facts.reaching(node, key)
-    if not reaching:
-        return "" if optional or facts.beside(node, key) else _never_written(facts, key)
-    if facts.surely(node, key):
-        return ""
-    if isinstance(facts.graph.nodes[node], (Branch, LoopHeader)) and not optional:
-        return STALE_GATE
-    round_ = facts.paths.comes_round(node, reaching)
-    declared = key in facts.keys and facts.keys[key].persist
-    if facts.kept(key) and not round_ and _replaced(facts, node, key, declared=declared, optional=optional):
-        return StaleRead.code
-    if optional:
-        return ""
-    return FirstIterationRead.code if round_ and not declared else MaybeUndefinedRead.code
-
-
-def _replaced(facts: Facts, node: str, key: str, *, declared: bool, optional: bool) -> bool:
-    """Whether what is written before a reader is meant to replace what an earlier run left.
-
-    A stage that reads what it writes adds to it: then the earlier value is as good. Of keys that are kept only because the
-    framework keeps all, a value of the iteration before is meant too, and what may be written or not is no path.
-    """
-    reaching = facts.reaching(node, key)
-    if any(read.key == key for d in reaching for read in facts.graph.nodes[d.node].contract.reads):
-        return False
-    around = set(facts.loops_around[node])
-    return declared or (optional and all(d.sure and not around & set(facts.loops_around[d.node]) for d in reaching))
-
-
-def _never_written(facts: Facts, key: str) -> str:
-    """A key that is kept lacks a value in the first run of a session only."""
-    first = key in facts.keys and facts.keys[key].persist and bool(facts.writers(key))
-    return MaybeUndefinedRead.code if first else UndefinedRead.code
 
 
 def written_at(facts: Facts, definitions: Sequence[Definition]) -> tuple[Related, ...]:
@@ -143,7 +75,7 @@ flow = Flow(SequentialAgent("s", [
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in faulty_reads(facts, self.code):
+        for use in facts.reads.faulty("undefined"):
             yield self._finding(facts, use.node.id, use.read.key)
 
     def _finding(self, facts: Facts, node: str, key: str) -> Finding:
@@ -234,10 +166,10 @@ flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), in
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in faulty_reads(facts, self.code):
+        for use in facts.reads.faulty("maybe"):
             node, key = use.node.id, use.read.key
             reaching = facts.reaching(node, key)
-            kept = key in facts.keys and facts.keys[key].persist and facts.paths.comes_round(node, reaching)
+            kept = facts.persists(key) and facts.paths.comes_round(node, reaching)
             name = facts.local(key)
             message = f"`{agent_path(node)}` reads `{name}`, which some path to it does not write"
             if kept:
@@ -308,7 +240,7 @@ flow = Flow(LoopAgent("l", [w, c], max_iterations=2))
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in faulty_reads(facts, self.code):
+        for use in facts.reads.faulty("round"):
             node, key = use.node.id, use.read.key
             reaching = facts.reaching(node, key)
             writers, name = ", ".join(f"`{agent_path(d.node)}`" for d in reaching), facts.local(key)
@@ -374,7 +306,7 @@ flow = Flow(SequentialAgent("s", [c, LlmAgent(name="r", instruction="{k}")]), in
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in faulty_reads(facts, self.code):
+        for use in facts.reads.faulty("stale"):
             node, key = use.node.id, use.read.key
             name = facts.local(key)
             declared = key in facts.keys and facts.keys[key].persist
