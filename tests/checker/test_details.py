@@ -121,3 +121,34 @@ flow = Flow(SequentialAgent("s", [a, b]), keys=[Key("n", str, merge=Merge.extend
 """
     (finding,) = found(text, "GF303")
     assert finding.node == "s/b"
+
+
+def test_a_case_that_leads_nowhere_has_no_agent_to_name() -> None:
+    text = 'flow = Flow(ConditionalAgent("c", on=key("k"), cases={"a": ask("a"), "z": PASS}, default=PASS), inputs={})'
+    (finding,) = found(text.replace("inputs={}", 'inputs={"k": Literal["a", "b"]}'), "GF505")
+    assert finding.related == ()
+
+
+def test_a_called_function_that_blocks_twice_is_one_finding() -> None:
+    text = "def wait():\n    time.sleep(1)\n    time.sleep(2)\nasync def body(ctx):\n    wait()\n"
+    assert len(found(text + 'flow = Flow(FunctionAgent("a", body))', "GF608")) == 1
+
+
+def test_fields_of_one_key_are_one_read_beside_a_writer() -> None:
+    text = 'flow = Flow(ParallelAgent("p", [ask("a", "{k.x} {k.y} {k}"), step("b", (), ["k"])]), inputs={"k": dict})'
+    assert len(found(text, "GF302")) == 1
+
+
+@pytest.mark.parametrize(("field", "severity"), [("{k.total}", "error"), ("{k.total?}", "warning")])
+def test_a_field_of_text_that_may_be_absent_fails_nothing(field: str, severity: str) -> None:
+    text = f'flow = Flow(SequentialAgent("s", [ask("w", output_key="k"), ask("r", "{field}")]))'
+    assert [finding.severity for finding in found(text, "GF404")] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("fact check", "`fact_check`"), ("1st", "`agent_1st`"), ("if ", "`agent_if`"), ("a-b", "`a_b`"), ("", "`agent`")],
+)
+def test_a_name_is_advised_that_is_one(name: str, advice: str) -> None:
+    (finding,) = found(f"flow = Flow(ask({name!r}))", "GF102")
+    assert finding.help == f"use {advice}"
