@@ -137,6 +137,8 @@ flow = Flow(SequentialAgent("s", [a, LlmAgent(name="b", instruction="y", output_
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
+        if facts.unreachable(facts.graph.exit):
+            return  # there is no path to the normal end
         for definition in facts.effects.definitions:
             key, node = definition.key, definition.node
             if node.startswith("@") or key.startswith(("user:", "app:")) or facts.given(definition):
