@@ -24,7 +24,8 @@ from graphflow.contracts.contract import Contract, Read, Write
 from graphflow.ir.builder import Builder, Region
 from graphflow.ir.glue import Crossing
 from graphflow.ir.nodes import Interface, Task
-from graphflow.ir.scoping import scoped_key
+from graphflow.ir.notes import Notes
+from graphflow.ir.scoping import declared_names, scoped_key
 from graphflow.schema import ANY, MISSING, Key, Type, type_of
 
 
@@ -87,6 +88,12 @@ class SubFlow(Agent):
             outputs: Mapping[str, str] | Sequence[str] = ...,
             **options: Unpack[Options],
         ) -> None: ...
+
+    @property
+    def notes(self) -> Notes:
+        """The keys of the inner flow, where its state is closed."""
+        interface: Interface = self.flow.interface
+        return Notes(keys=declared_names(interface) if interface.closed else None)
 
     def lower(self, builder: Builder) -> Region:
         """The way in, the inner flow's agents, the way out."""

@@ -211,27 +211,6 @@ class Facts:
         """Say whether graphflow keeps a key for itself."""
         return is_reserved(self.local(key))
 
-    def undeclared(self, key: str) -> bool:
-        """Say whether the flow has a closed state that lacks a key; what a map gives its instances needs no declaration."""
-        interface = self.graph.interface
-        if not interface.closed or self.inner(key) or self.reserved(key) or key in self.keys:
-            return False
-        inputs = {name for name, *_ in interface.inputs or ()}
-        writers = [d for d in self.writers(key) if d.node != self.graph.entry]
-        return key not in inputs and not (writers and all(self.given(d) for d in writers))
-
-    def kept(self, key: str) -> bool:
-        """Say whether a run may find the value that an earlier run of its session wrote."""
-        return self.persists(key) or (self.profile.keeps_state and self._produces(key))
-
-    def persists(self, key: str) -> bool:
-        """Say whether the flow writes a key that it declares to be kept for later runs; an input is what this run was given."""
-        return key in self.keys and self.keys[key].persist and self._produces(key)
-
-    def _produces(self, key: str) -> bool:
-        given = any(name == key for name, *_ in self.graph.interface.inputs or ())
-        return not given and not self.inner(key) and any(d.node != self.graph.entry for d in self.writers(key))
-
     def writers(self, key: str) -> Sequence[Definition]:
         """Give all writes of a key, the entry's included, in canonical order."""
         return self._writers.get(key, [])

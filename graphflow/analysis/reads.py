@@ -20,12 +20,15 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from graphflow.ir.nodes import Branch, Exit, LoopHeader, agent_path
+from graphflow.ir.nodes import Branch, Exit, Fork, LoopHeader, agent_path
+from graphflow.ir.scoping import declared_names
 
 if TYPE_CHECKING:
     from graphflow.analysis.facts import Facts, Use
 
 ReadFault = Literal["undeclared", "undefined", "condition", "stale", "round", "maybe"]
+OTHER_SCOPES = ("user:", "app:", "temp:")
+"""Prefixes of keys that are not a flow's own."""
 
 
 class Reads:
@@ -41,6 +44,41 @@ class Reads:
     def faulty(self, fault: ReadFault) -> Sequence[Use]:
         """Give the reads with a fault, in canonical order: of each key of each agent the first that has any fault."""
         return self._faults.get(fault, ())
+
+    @cached_property
+    def closed(self) -> Mapping[str, frozenset[str]]:
+        """Prefix of each key scope whose flow has a closed state ("" for the flow itself) -> the keys that it has."""
+        graph = self._facts.graph
+        inner = {f"{path}/": each.notes.keys for path, each in graph.declarations.items()}
+        found = {prefix: names for prefix, names in inner.items() if names is not None}
+        return {"": declared_names(graph.interface), **found} if graph.interface.closed else found
+
+    def undeclared(self, key: str) -> bool:
+        """Say whether the flow that a key belongs to has a closed state without it.
+
+        No state model can name keys that belong to a user, to the application or to one run (`user:`, `app:`, `temp:`):
+        they are none of it. Nor is what a map gives to its instances.
+        """
+        facts = self._facts
+        name, names = facts.local(key), self.closed.get(facts.effects.scope_of(key))
+        if names is None or name in names or facts.reserved(key) or name.startswith(OTHER_SCOPES):
+            return False
+        writers = [d.node for d in facts.writers(key) if d.node != facts.graph.entry]
+        return not writers or not all(isinstance(facts.graph.nodes[node], Fork) for node in writers)
+
+    def persists(self, key: str) -> bool:
+        """Say whether the flow writes a key that it declares to be kept for later runs; an input is what this run was given."""
+        declared = self._facts.keys.get(key)
+        return declared is not None and declared.persist and self._produces(key)
+
+    def kept(self, key: str) -> bool:
+        """Say whether a run may find the value that an earlier run of its session wrote."""
+        return self.persists(key) or (self._facts.profile.keeps_state and self._produces(key))
+
+    def _produces(self, key: str) -> bool:
+        graph = self._facts.graph
+        given = any(name == key for name, *_ in graph.interface.inputs or ())
+        return not given and not self._facts.inner(key) and any(d.node != graph.entry for d in self._facts.writers(key))
 
     @cached_property
     def faulty_keys(self) -> frozenset[str]:
@@ -64,11 +102,11 @@ class Reads:
 
     def _fault(self, use: Use) -> ReadFault | None:
         facts, node, key = self._facts, use.node.id, use.read.key
-        if facts.undeclared(key):
+        if self.undeclared(key):
             return "undeclared"
         if facts.unreachable(node) or facts.unknown(node, key):
             return None
-        reaching, persists = facts.reaching(node, key), facts.persists(key)
+        reaching, persists = facts.reaching(node, key), self.persists(key)
         if not reaching and not persists and not use.read.optional:
             return None if facts.beside(node, key) else "undefined"
         if facts.surely(node, key):
@@ -94,9 +132,9 @@ class Reads:
         """
         facts, node, key = self._facts, use.node.id, use.read.key
         reaching = facts.reaching(node, key)
-        if not facts.kept(key) or key in facts.effects.merged:
+        if not self.kept(key) or key in facts.effects.merged:
             return False
-        if facts.persists(key):
+        if self.persists(key):
             adds = any(read.key == key for d in reaching for read in facts.graph.nodes[d.node].contract.reads)
             return bool(reaching) and not adds and not facts.paths.comes_round(node, reaching)
         around, writers = set(facts.loops_around[node]), facts.writers(key)

@@ -28,6 +28,7 @@ class Notes:
         routes: constants that its source sets `ctx.route` to.
         functions: the functions that are its body.
         model: name of the model that it names itself, None for none or an object.
+        keys: the keys of the flow inside it, where the state of that flow is closed.
         sees_answers: it is sent the answers of the model agents before it.
         value: type of what it hands on: an answer, what a function returns. ANY where that is not known.
     """
@@ -37,6 +38,7 @@ class Notes:
     routes: tuple[object, ...] = ()
     functions: tuple[Callable[..., Any], ...] = ()
     model: str | None = None
+    keys: frozenset[str] | None = None
     sees_answers: bool = False
     value: Type = ANY
 

@@ -16,7 +16,7 @@ from typing import assert_never
 from graphflow import conditions
 from graphflow.conditions import Condition
 from graphflow.contracts.contract import Contract
-from graphflow.ir.nodes import Branch, Entry, Exit, Fork, Group, Join, LoopHeader, Node, Over, Task
+from graphflow.ir.nodes import Branch, Entry, Exit, Fork, Group, Interface, Join, LoopHeader, Node, Over, Task
 from graphflow.template import Template
 
 SHARED = ("user:", "app:")
@@ -33,6 +33,11 @@ def scoped_key(name: str, prefix: str) -> str:
 def local_key(name: str, prefix: str) -> str:
     """Give the name that a key of the graph has in a scope."""
     return name.removeprefix(prefix) if prefix else name
+
+
+def declared_names(interface: Interface) -> frozenset[str]:
+    """Name the keys that a flow declares, inputs included, as its own scope calls them."""
+    return frozenset((*(key.name for key in interface.keys), *(name for name, *_ in interface.inputs or ())))
 
 
 def scoped(node: Node, prefix: str) -> Node:

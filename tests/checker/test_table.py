@@ -93,9 +93,6 @@ NOWHERE: dict[tuple[str, str], str] = {
     ("GF212", "custom"): "its code is given the answer",
 }
 
-# not yet
-WAITING = {("GF207", "sub-flow")}
-
 
 def planted(code: str, place: str) -> Flow:
     """Build the program that shows a code at a place."""
@@ -120,8 +117,7 @@ def rows() -> Iterator[tuple[str, dict[str, str]]]:
         cells = {}
         for place in PLACES:
             reason = NOWHERE.get((rule.code, place))
-            missing = "waiting" if (rule.code, place) in WAITING else "MISSED"
-            cells[place] = reason or ("caught" if is_caught(rule.code, place) else missing)
+            cells[place] = reason or ("caught" if is_caught(rule.code, place) else "MISSED")
         yield rule.code, cells
 
 

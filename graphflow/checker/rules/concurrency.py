@@ -122,14 +122,14 @@ flow = Flow(ParallelAgent("s", [f, LlmAgent(name="g", instruction="{facts}")]), 
         seen: set[tuple[str, str]] = set()
         for use in facts.uses:
             node, key = use.node.id, use.read.key
-            if (node, key) in seen or facts.unknown(node, key) or facts.reserved(key) or facts.undeclared(key):
+            if (node, key) in seen or facts.unknown(node, key) or facts.reserved(key) or facts.reads.undeclared(key):
                 continue
             seen.add((node, key))
             beside = facts.beside(node, key)
             if not beside or facts.own_write(node, key):
                 continue
             name = facts.local(key)
-            earlier = bool(facts.reaching(node, key)) or facts.persists(key)
+            earlier = bool(facts.reaching(node, key)) or facts.reads.persists(key)
             writer = agent_path(beside[0].node)
             reader = agent_path(node)
             live = facts.profile.live_state

@@ -19,7 +19,8 @@ class UndeclaredKey(Rule):
 
     ## What it does
     Where `Flow(state=...)` names a model, its fields (with `keys=`, `persist=` and `inputs=`) are all the keys there are. Flags
-    each read and each write of another one; the closest declared key is named.
+    each read and each write of another one; the closest declared key is named. A sub-flow has the keys of its own flow. Keys
+    that no model can name (`user:`, `app:`, `temp:`), and what a map gives to its instances, are not flagged.
 
     ## Why is this bad?
     Whoever closes the state wants to hear of every typo. A write of such a key is never seen, a read fails.
@@ -73,26 +74,36 @@ flow = Flow(LlmAgent(name="a", instruction="{tone?}", output_key="draft"), state
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        if not facts.graph.interface.closed:
+        if not facts.reads.closed:
             return
         places = {(use.node.id, use.read.key): "reads" for use in facts.uses}
         places = {(node.id, write.key): "writes" for node, write in facts.writes} | places
         seen: set[tuple[str, str]] = set()
         for (node, key), does in places.items():
             place = (agent_path(node), key)
-            if node == facts.graph.entry or place in seen or not facts.undeclared(key):
+            if node == facts.graph.entry or place in seen or facts.unreachable(node) or not facts.reads.undeclared(key):
                 continue
             seen.add(place)
-            near = closest(key, list(facts.keys))
-            asked = "output" if isinstance(facts.graph.nodes[node], Exit) else "key"
-            who = f"`{agent_path(node)}` {does} `{key}`" if asked == "key" else f"the output `{key}` is declared"
-            yield Finding(
-                node,
-                f"{who}, which the flow's state does not have",
-                key,
-                f"did you mean `{near}`?" if near else f"add a field `{key}` to the state, or declare Key({key!r})",
-                absorbs=(("GF203", key), *((("GF203", near),) if near else ())),
-            )
+            yield self._finding(facts, node, key, does)
+
+    @staticmethod
+    def _finding(facts: Facts, node: str, key: str, does: str) -> Finding:
+        scope, name = facts.effects.scope_of(key), facts.local(key)
+        near = closest(name, facts.reads.closed[scope])
+        message = f"`{agent_path(node)}` {does} `{name}`, which the state of its flow does not have"
+        if isinstance(facts.graph.nodes[node], Exit):
+            message = f"the output `{name}` is none of the keys that the state of the flow has"
+        absorbed = [("GF203", name), ("GF208", name)]
+        if near:
+            absorbed += [("GF203", near), ("GF208", near)]
+            absorbed += [] if facts.writers(scope + near) else [("GF201", near)]
+        return Finding(
+            node,
+            message,
+            name,
+            f"did you mean `{near}`?" if near else f"add a field `{name}` to the state, or declare Key({name!r})",
+            absorbs=tuple(absorbed),
+        )
 
 
 class NeedlessOptional(Rule):
@@ -189,9 +200,9 @@ class AbsentOptional(Rule):
         """See the class."""
         for use in optional_reads(facts):
             node, key = use.node.id, use.read.key
-            if facts.undeclared(key) or facts.unreachable(node) or facts.unknown(node, key):
+            if facts.reads.undeclared(key) or facts.unreachable(node) or facts.unknown(node, key):
                 continue
-            if facts.reaching(node, key) or facts.beside(node, key) or (facts.kept(key) and facts.writers(key)):
+            if facts.reaching(node, key) or facts.beside(node, key) or (facts.reads.kept(key) and facts.writers(key)):
                 continue
             near, name = facts.similar(key), facts.local(key)
             if key.startswith(SHARED_PREFIXES) and (near is None or facts.writers(key)):

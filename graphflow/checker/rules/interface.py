@@ -250,7 +250,7 @@ flow = Flow(c, inputs={"v": bool}, outputs=["k"])
         end = facts.graph.exit
         for read in facts.graph.nodes[end].contract.reads:
             key = read.key
-            if read.optional or facts.unknown(end, key) or facts.surely(end, key):
+            if read.optional or facts.unknown(end, key) or facts.surely(end, key) or facts.reads.undeclared(key):
                 continue
             reaching = facts.reaching(end, key)
             near = facts.similar(key) if not reaching else None

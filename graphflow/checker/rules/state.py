@@ -169,7 +169,7 @@ flow = Flow(SequentialAgent("q", [c, LlmAgent(name="r", instruction="{s}")]), in
         for use in facts.reads.faulty("maybe"):
             node, key = use.node.id, use.read.key
             reaching = facts.reaching(node, key)
-            kept = facts.persists(key) and facts.paths.comes_round(node, reaching)
+            kept = facts.reads.persists(key) and facts.paths.comes_round(node, reaching)
             name = facts.local(key)
             message = f"`{agent_path(node)}` reads `{name}`, which some path to it does not write"
             if kept:
