@@ -8,7 +8,7 @@ from graphflow.checker.rules.comparing import ConditionType
 from graphflow.checker.rules.concurrency import ReadWriteRace, WriteWriteRace
 from graphflow.checker.rules.control import EscalateOutsideLoop, MissingDefault, UnboundedLoop
 from graphflow.checker.rules.costs import NeedlessOrder, PromptBloat
-from graphflow.checker.rules.declared import AbsentOptional, NeedlessOptional, OpenContract, UndeclaredKey
+from graphflow.checker.rules.declared import AbsentOptional, NeedlessOptional, UndeclaredKey
 from graphflow.checker.rules.endings import EffectBeforeAsk, ExhaustedUnchecked, UnreachableAfterHalt
 from graphflow.checker.rules.escaping import EscalateInParallel
 from graphflow.checker.rules.exits import BoundedOnlyLoop, InvariantExit, UnreachableCase, ZeroIterations
@@ -24,6 +24,7 @@ from graphflow.checker.rules.freeform import (
 from graphflow.checker.rules.gates import EffectBeforeGate, StaleGate
 from graphflow.checker.rules.interface import OutputNotWritten, OverwrittenBeforeRead, UnreadWrite, UnusedInput
 from graphflow.checker.rules.merging import BadMerge, ConflictingWriters
+from graphflow.checker.rules.opened import OpenContract
 from graphflow.checker.rules.prompts import InvalidPlaceholder, KeyInProse, LiteralBraces
 from graphflow.checker.rules.sharing import SharedInstanceState
 from graphflow.checker.rules.state import FirstIterationRead, MaybeUndefinedRead, StaleRead, UndefinedRead

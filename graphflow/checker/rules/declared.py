@@ -110,7 +110,8 @@ class NeedlessOptional(Rule):
     """An optional placeholder for a key that is always there.
 
     ## What it does
-    Notes `{key?}` in an instruction where the key is written on every path to it.
+    Notes `{key?}` in a template, or `reads=["key?"]`, where the key is written on every path to it, and to every other
+    stage that reads it so. A parameter with a default and `.get("key")` are left alone: they are how functions are written.
 
     ## Why is this bad?
     The question mark hides the day on which the key stops being written. Without it the check says so.
@@ -138,14 +139,19 @@ class NeedlessOptional(Rule):
     )
     invalid: ClassVar[tuple[str, ...]] = (
         'flow = Flow(LlmAgent(name="a", instruction="{tone?}"), inputs={"tone": str})',
+        'flow = Flow(FunctionAgent("f", lambda ctx: None, reads=["tone?"], writes=[]), inputs={"tone": str})',
     )
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in optional_reads(facts):
+        uses = list(optional_reads(facts))
+        needed = {use.read.key for use in uses if not facts.surely(use.node.id, use.read.key)} | facts.reads.faulty_keys
+        for use in uses:
             node, key = use.node.id, use.read.key
             name, agent = facts.local(key), agent_path(node)
-            if not facts.surely(node, key) or facts.unreachable(node) or name not in marked(facts, agent):
+            if not facts.surely(node, key) or facts.unreachable(node) or not is_marked(facts, use):
+                continue
+            if key in needed or facts.reads.undeclared(key):
                 continue
             if any(in_custom_agent(facts, definition.node) for definition in facts.reaching(node, key)):
                 continue
@@ -153,7 +159,7 @@ class NeedlessOptional(Rule):
                 node,
                 f"`{agent}` reads `{{{name}?}}`, but `{name}` is there on every path",
                 name,
-                f"read it as `{{{name}}}`, so that a missing write is found",
+                "leave out the question mark, so that a missing write is found",
                 written_at(facts, facts.reaching(node, key)),
             )
 
@@ -163,7 +169,8 @@ class AbsentOptional(Rule):
 
     ## What it does
     Flags `{key?}`, a parameter with a default or another optional read of a key that no stage before it writes and no input
-    gives. `user:` and `app:` keys may be seeded elsewhere: they are flagged only where a similar key exists.
+    gives, unless the same read is filled elsewhere: then a stage is used at several places, and at this one the key may lack.
+    `user:` and `app:` keys may be seeded elsewhere: they are flagged only where a similar key exists.
 
     ## Why is this bad?
     It is always empty. Most often it is a typo, and no run ever fails because of it.
@@ -198,12 +205,16 @@ class AbsentOptional(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        for use in optional_reads(facts):
+        uses = list(optional_reads(facts))
+        filled = {use.read.key for use in uses if facts.reaching(use.node.id, use.read.key)}
+        for use in uses:
             node, key = use.node.id, use.read.key
             if facts.reads.undeclared(key) or facts.unreachable(node) or facts.unknown(node, key):
                 continue
-            if facts.reaching(node, key) or facts.beside(node, key) or (facts.reads.kept(key) and facts.writers(key)):
+            if facts.reaching(node, key) or facts.beside(node, key) or facts.reads.kept(key) or key in filled:
                 continue
+            if any(d.node == node and not d.sure for d in facts.writers(key)):
+                continue  # one tool of the agent writes what another reads
             near, name = facts.similar(key), facts.local(key)
             if key.startswith(SHARED_PREFIXES) and (near is None or facts.writers(key)):
                 continue
@@ -224,60 +235,6 @@ class AbsentOptional(Rule):
             )
 
 
-class OpenContract(Rule):
-    """A stage uses keys that cannot be known before the run.
-
-    ## What it does
-    Notes a stage whose source computes the names of the keys it reads or writes. Nothing is claimed about what such a stage
-    may have written: reads after it that have no other writer are not checked.
-
-    ## Why is this bad?
-    It is not wrong. But a typo behind it is found at run time only.
-
-    ## Example
-    ```python
-    @agent
-    def store(ctx: Context):
-        for name, value in load().items():
-            ctx.state[name] = value
-    ```
-
-    ## Use instead
-    ```python
-    @agent(reads=[], writes=["region", "currency"])
-    def store() -> dict[str, str]: ...
-    ```
-    """
-
-    code: ClassVar[str] = "GF210"
-    name: ClassVar[str] = "open-contract"
-    severity: ClassVar[Severity] = "info"
-    valid: ClassVar[tuple[str, ...]] = (
-        'flow = Flow(FunctionAgent("f", lambda: {"k": 1}, reads=[], writes=["k"]), outputs=["k"])',
-    )
-    invalid: ClassVar[tuple[str, ...]] = ('flow = Flow(FunctionAgent("f", lambda ctx: ctx.state.update(ctx.deps)))',)
-
-    def check(self, facts: Facts) -> Iterator[Finding]:
-        """See the class."""
-        found: dict[str, tuple[str, list[str]]] = {}
-        for node in facts.graph.nodes.values():
-            if node.contract.open:
-                found.setdefault(agent_path(node.id), (node.id, []))[1].extend(node.contract.open)
-        for agent, (first, reasons) in found.items():
-            unchecked = [
-                facts.local(use.read.key)
-                for use in facts.uses
-                if facts.unknown(use.node.id, use.read.key) and not facts.surely(use.node.id, use.read.key)
-            ]
-            shown = ", ".join(f"`{name}`" for name in list(dict.fromkeys(unchecked))[:5])
-            yield Finding(
-                first,
-                f"what `{agent}` reads and writes is not known: {'; '.join(dict.fromkeys(reasons))}"
-                + (f"; not checked therefore: {shown}" if shown else ""),
-                help="declare it with reads= and writes= (or may_write=)",
-            )
-
-
 def optional_reads(facts: Facts) -> Iterator[Use]:
     """Yield the optional reads that users wrote, of each key of each agent the first, where no read of it is required."""
     required = {(agent_path(use.node.id), use.read.key) for use in facts.uses if not use.read.optional}
@@ -288,16 +245,15 @@ def optional_reads(facts: Facts) -> Iterator[Use]:
             yield use
 
 
-def marked(facts: Facts, agent: str) -> set[str]:
-    """Name the keys that the texts of an agent read with a question mark."""
-    declaration = facts.graph.declarations.get(agent)
-    texts = [text for _, text in declaration.notes.texts] if declaration is not None else []
-    return {
-        placeholder.name
-        for text in texts
-        for placeholder in parse(text).placeholders
-        if placeholder.optional and not placeholder.path
-    }
+def is_marked(facts: Facts, use: Use) -> bool:
+    """Say whether the author of an optional read wrote the question mark: in a template, or in `reads=`."""
+    declaration = facts.graph.declarations.get(agent_path(use.node.id))
+    if declaration is None or use.read.path:
+        return False
+    if isinstance(use.node, Task) and use.node.kind == "code":
+        return use.read.origin is None
+    found = (p for _, text in declaration.notes.texts for p in parse(text, facts.profile.braces).placeholders)
+    return any(p.optional and not p.path and p.name == facts.local(use.read.key) for p in found)
 
 
 def in_custom_agent(facts: Facts, node: str) -> bool:

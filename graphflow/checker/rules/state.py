@@ -309,14 +309,16 @@ flow = Flow(SequentialAgent("s", [c, LlmAgent(name="r", instruction="{k}")]), in
         for use in facts.reads.faulty("stale"):
             node, key = use.node.id, use.read.key
             name = facts.local(key)
-            declared = key in facts.keys and facts.keys[key].persist
+            reaching, writers = facts.reaching(node, key), facts.writers(key)
+            writer = agent_path(writers[0].node)
+            lacks, help_ = "some path to it does not write: there", f"write `{name}` on the other path too"
+            if not reaching:
+                lacks, help_ = f"`{writer}` writes only later:", f"run `{writer}` before it"
             yield Finding(
                 node,
-                f"`{agent_path(node)}` reads `{name}`, which some path to it does not write: "
-                "there it gets the value of an earlier run",
+                f"`{agent_path(node)}` reads `{name}`, which {lacks} it gets the value of an earlier run",
                 name,
-                f"write `{name}` on the other path too"
-                + (f", or take it out of persist: {name!r}" if declared else ""),
-                written_at(facts, facts.reaching(node, key)),
+                help_ + (f", or take it out of persist: {name!r}" if facts.reads.persists(key) else ""),
+                written_at(facts, reaching or writers),
                 shown_path(facts, node, key),
             )
