@@ -136,6 +136,11 @@ class FunctionAgent(Agent):
         return type_of(typing.Union[constants, self.answer.hint] if returned else constants)  # noqa: UP007
 
     @property
+    def returns_route(self) -> bool:
+        """Whether what the function returns is its route: it declares no keys, whatever its source writes besides."""
+        return self.writes is None and self.may_write is None and self._facts.returns
+
+    @property
     def wants_input(self) -> bool:
         """Whether a parameter is given the value of the node before, in a `Workflow`."""
         return any(parameter.key == NODE_INPUT for parameter in self._signature.parameters)

@@ -79,7 +79,10 @@ def route_of(agent: Agent, reserved: str) -> Handed:
             if last.output_key is None
             else Handed(last.output_key, last.answer, reserved=False)
         )
-    if isinstance(last, (FunctionAgent, BaseAgent)) and (last.chosen is not None or not last.contract.writes):
+    chooses = isinstance(last, FunctionAgent) and last.returns_route
+    if isinstance(last, (FunctionAgent, BaseAgent)) and (
+        last.chosen is not None or chooses or not last.contract.writes
+    ):
         returned = last.answer if isinstance(last, FunctionAgent) else ANY
         return Handed(reserved, last.chosen or returned, returns=returned)
     return _written(last, reserved)

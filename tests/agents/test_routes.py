@@ -7,7 +7,7 @@ from enum import Enum
 
 import pytest
 
-from graphflow import Context, FunctionAgent
+from graphflow import START, Context, Flow, FunctionAgent, Workflow
 
 GO = "go"
 
@@ -70,3 +70,28 @@ def only_asked(ctx: Context) -> object:
 def test_the_type_of_a_route_is_that_of_what_it_is_set_to(func: Callable[..., object], chosen: str) -> None:
     """With what the function returns, where it may end without a route; whatever is not known is anything."""
     assert str(FunctionAgent(func=func).chosen) == chosen
+
+
+def judges(ctx: Context) -> str:
+    ctx.state["tries"] = 1
+    return "good"
+
+
+def sets(ctx: Context) -> None:
+    ctx.state["kind"] = "good"
+
+
+@pytest.mark.parametrize(
+    ("func", "declared", "key"),
+    [(judges, None, "route:f"), (judges, ["tries"], "tries"), (sets, None, "kind")],
+)
+async def test_a_function_that_declares_no_key_chooses_by_what_it_returns(
+    func: Callable[[Context], object], declared: list[str] | None, key: str
+) -> None:
+    """Else by the one key that it writes, and so does a function that returns nothing."""
+    agent = FunctionAgent("f", func, writes=declared)
+    good, bad = (FunctionAgent(name, lambda: {}, reads=[], writes=[]) for name in ("good", "bad"))
+    flow = Flow(Workflow("w", [(START, agent), (agent, {"good": good, "bad": bad})]))
+    assert [read.key for read in flow.graph.nodes["w/f#route"].contract.reads] == [key]
+    if declared is None:
+        assert (await flow.run()).status == "completed"
