@@ -152,3 +152,19 @@ def test_a_field_of_text_that_may_be_absent_fails_nothing(field: str, severity: 
 def test_a_name_is_advised_that_is_one(name: str, advice: str) -> None:
     (finding,) = found(f"flow = Flow(ask({name!r}))", "GF102")
     assert finding.help == f"use {advice}"
+
+
+def test_a_misspelt_output_is_told_what_was_meant() -> None:
+    text = 'flow = Flow(ask("a", output_key="draft"), outputs=["%s"])'
+    (finding,) = found(text % "draaft", "GF211")
+    assert "`draft`" in finding.help
+    assert found(text % "draaft", "GF203") == [], "one cause, one finding"
+    (other,) = found(text % "receipt", "GF211")
+    assert "draft" not in other.help
+
+
+def test_a_misspelt_key_of_the_user_is_found_though_others_may_give_it() -> None:
+    text = 'flow = Flow(SequentialAgent("s", [step("a", (), ["user:tone"]), ask("b", "{user:%s?}")]))'
+    (finding,) = found(text % "tonne", "GF213")
+    assert finding.help == "did you mean `user:tone`?"
+    assert found(text % "weather", "GF213") == []
