@@ -77,6 +77,9 @@ def judges(ctx: Context) -> str:
     return "good"
 
 
+def nothing() -> None: ...
+
+
 def sets(ctx: Context) -> None:
     ctx.state["kind"] = "good"
 
@@ -85,13 +88,13 @@ def sets(ctx: Context) -> None:
     ("func", "declared", "key"),
     [(judges, None, "route:f"), (judges, ["tries"], "tries"), (sets, None, "kind")],
 )
-async def test_a_function_that_declares_no_key_chooses_by_what_it_returns(
+def test_a_function_that_declares_no_key_chooses_by_what_it_returns(
     func: Callable[[Context], object], declared: list[str] | None, key: str
 ) -> None:
     """Else by the one key that it writes, and so does a function that returns nothing."""
     agent = FunctionAgent("f", func, writes=declared)
-    good, bad = (FunctionAgent(name, lambda: {}, reads=[], writes=[]) for name in ("good", "bad"))
+    good, bad = (FunctionAgent(name, nothing) for name in ("good", "bad"))
     flow = Flow(Workflow("w", [(START, agent), (agent, {"good": good, "bad": bad})]))
     assert [read.key for read in flow.graph.nodes["w/f#route"].contract.reads] == [key]
     if declared is None:
-        assert (await flow.run()).status == "completed"
+        assert flow.run_sync().status == "completed"
