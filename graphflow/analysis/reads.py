@@ -4,14 +4,15 @@ Of a read of a key by an agent the first that applies is said::
 
     undeclared   the state of its flow is closed and has no such key                                 GF207
     (nothing)    an open contract may have written it before
+    raced        no write of this run reaches it, but one is made beside it, and nothing gives it    GF302
     undefined    no write of this run reaches it, and nothing gives it                               GF201
     condition    some path lacks it, and a condition, gate or exit test reads it                     GF506
     stale        some path lacks it, where what an earlier run left is found in place of this run's  GF206
     round        every write that reaches it comes round a loop                                      GF205
     maybe        some path lacks it                                                                  GF202
 
-Where a stage beside the reader writes a key that is not there, the rule about races speaks in place of "undefined" (GF302).
-An optional read can be undeclared or stale only. Nothing here formats findings.
+The rule about races speaks of other reads too, where an earlier value may be there. An optional read can be undeclared or
+stale only. Nothing here formats findings.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from graphflow.ir.scoping import declared_names
 if TYPE_CHECKING:
     from graphflow.analysis.facts import Facts, Use
 
-ReadFault = Literal["undeclared", "undefined", "condition", "stale", "round", "maybe"]
+ReadFault = Literal["undeclared", "raced", "undefined", "condition", "stale", "round", "maybe"]
 OTHER_SCOPES = ("user:", "app:", "temp:")
 """Prefixes of keys that are not a flow's own."""
 
@@ -108,7 +109,7 @@ class Reads:
             return None
         reaching, persists = facts.reaching(node, key), self.persists(key)
         if not reaching and not persists and not use.read.optional:
-            return None if facts.beside(node, key) else "undefined"
+            return "raced" if facts.beside(node, key) else "undefined"
         if facts.surely(node, key):
             return None
         if isinstance(use.node, (Branch, LoopHeader)) and not use.read.optional:

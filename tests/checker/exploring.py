@@ -308,6 +308,13 @@ class Expected:
     dead: Mapping[tuple[str, str], str]
 
 
+def starts_of(required: Iterable[str], optional: Iterable[str]) -> list[State]:
+    """Give the states that a run may begin with."""
+    given = {(key, frozenset({Origin(ENTRY)})) for key in required}
+    maybe = [(key, frozenset({Origin(ENTRY)})) for key in optional]
+    return [frozenset({*given, *some}) for n in range(len(maybe) + 1) for some in combinations(maybe, n)]
+
+
 def explore(
     tree: Tree, required: Iterable[str], optional: Iterable[str], merged: frozenset[str], outputs: Iterable[str]
 ) -> Expected:
@@ -324,12 +331,9 @@ def explore(
         What has to be found.
     """
     explorer = Explorer(merged)
-    given = {(key, frozenset({Origin(ENTRY)})) for key in required}
-    maybe = [(key, frozenset({Origin(ENTRY)})) for key in optional]
-    starts = [frozenset({*given, *some}) for n in range(len(maybe) + 1) for some in combinations(maybe, n)]
-    ends = [dict(state) for state, _ in explorer.run(tree, "", starts)]
+    ends = [dict(state) for state, _ in explorer.run(tree, "", starts_of(required, optional))]
     missing = frozenset(key for key in outputs if any(key not in end for end in ends))
-    found = {place: frozenset(_codes(explorer, place, seen)) for place, seen in explorer.reads.items()}
+    found = {place: frozenset(codes_of(explorer, place, seen)) for place, seen in explorer.reads.items()}
     dead = dict(_dead(explorer, ends, frozenset(outputs))) if ends else {}
     return Expected({k: v for k, v in found.items() if v}, frozenset(explorer.races), missing, dead)
 
@@ -349,23 +353,27 @@ def _dead(
             yield (writer.removesuffix("/#exit"), key), "GF203" if writer in last else "GF204"
 
 
-def _codes(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterator[str]:
+def codes_of(explorer: Explorer, place: tuple[str, str], seen: Observed) -> Iterator[str]:
     path, key = place
     origins = {origin for value in seen.values for origin in value}
-    beside = [
-        writer for writer in explorer.writers.get(key, ())
-        if _meeting(explorer, path, writer) and (key in explorer.merged or not _kept(explorer, path, writer))
-    ]  # fmt: skip
+    beside = writers_beside(explorer, path, key)
     if seen.required and not origins:
         yield "GF302" if beside else "GF201"
         return
     if seen.required and seen.absent:
         own = "GF506" if path in explorer.conditions or path in explorer.loops else ""
-        yield own or ("GF205" if all(_came_round(origin, path) for origin in origins) else "GF202")
+        yield own or ("GF205" if all(came_round(origin, path) for origin in origins) else "GF202")
     sure = not seen.absent and bool(origins)
     regions = [_meeting(explorer, path, writer) for writer in beside]
     if beside and not (sure and all(_in_branch(origin, path, region) for origin in origins for region in regions)):
         yield "GF302"
+
+
+def writers_beside(explorer: Explorer, path: str, key: str) -> list[str]:
+    return [
+        writer for writer in explorer.writers.get(key, ())
+        if _meeting(explorer, path, writer) and (key in explorer.merged or not _kept(explorer, path, writer))
+    ]  # fmt: skip
 
 
 def _kept(explorer: Explorer, reader: str, writer: str) -> bool:
@@ -374,7 +382,7 @@ def _kept(explorer: Explorer, reader: str, writer: str) -> bool:
     return any(not f"{reader}/".startswith(f"{each}/") for each in around)
 
 
-def _came_round(origin: Origin, reader: str) -> bool:
+def came_round(origin: Origin, reader: str) -> bool:
     """Whether a loop that holds both the write and the reader (its own test included) has gone round in between."""
     return any(f"{reader}/".startswith(f"{loop}/") and origin.writer.startswith(f"{loop}/") for loop in origin.round)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -49,10 +49,16 @@ class Program(NamedTuple):
     def expected(self) -> Expected:
         return explore(self.tree, self.inputs, self.optional, MERGED, self.outputs)
 
-    def flow(self) -> Flow:
+    def flow(self, persist: Iterable[str] = ()) -> Flow:
         inputs = {**dict.fromkeys(self.inputs, str), **{f"{name}?": str for name in self.optional}}
         keys = [Key(name, list, merge=Merge.extend) for name in sorted(MERGED)]
-        return Flow(agent_of(self.tree), inputs=None if self.open else inputs, outputs=list(self.outputs), keys=keys)
+        return Flow(
+            agent_of(self.tree),
+            inputs=None if self.open else inputs,
+            outputs=list(self.outputs),
+            keys=keys,
+            persist=sorted(persist),
+        )
 
 
 def condition(*reads: str) -> Callable[..., object]:
