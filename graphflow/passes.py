@@ -16,7 +16,10 @@ from graphflow.ir.nodes import StateEdge
 
 def link_state(graph: Graph) -> Graph:
     """Add a state edge from each write to each read that may see it (reaching definitions, see `analysis.keys`)."""
-    return graph.with_state(_state_edges(Facts(graph)))
+    facts = Facts(graph)
+    linked = graph.with_state(_state_edges(facts))
+    facts.left_with(linked)
+    return linked
 
 
 def _state_edges(facts: Facts) -> Iterator[StateEdge]:

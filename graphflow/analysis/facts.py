@@ -51,6 +51,17 @@ class Facts:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
+    def left_with(self, linked: Graph) -> None:
+        """Leave the facts with a copy of the graph that differs in its state edges, for whoever asks next."""
+        self.graph = linked
+        linked.kept[Facts] = self
+
+    @classmethod
+    def of(cls, graph: Graph) -> Facts:
+        """Take the facts that were left with a graph, or begin anew: they take much room, so they do not stay there."""
+        facts = graph.kept.pop(cls, None)
+        return facts if isinstance(facts, cls) else cls(graph)
+
     @property
     def profile(self) -> Profile:
         """The meanings that the graph is checked under."""

@@ -74,7 +74,7 @@ def check_graph(graph: Graph, settings: Settings | None = None) -> Report:
     Returns:
         The report. Never raises for what is in the graph.
     """
-    facts = Facts(graph)
+    facts = Facts.of(graph)
     found = [(rule, finding) for rule in ALL_RULES for finding in rule.check(facts)]
     kept: list[Diagnostic] = []
     suppressed: list[Diagnostic] = []

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 
@@ -137,7 +138,15 @@ class Graph:
 
     def with_state(self, state: Iterable[StateEdge]) -> Graph:
         """Copy the graph with these state edges in place of its own."""
-        return replace(self, state=tuple(state))
+        copy = replace(self, state=tuple(state))
+        copy.__dict__["_adjacent"] = self._adjacent
+        copy.__dict__["position"] = self.position
+        return copy
+
+    @cached_property
+    def kept(self) -> dict[type, Any]:
+        """What others have found out about the graph and will ask for again, by its type; no part of what the graph is."""
+        return {}
 
 
 def verify(graph: Graph) -> None:
@@ -150,15 +159,18 @@ def verify(graph: Graph) -> None:
         InternalError: an invariant does not hold; the message lists every fault found.
     """
     faults = [*_node_faults(graph), *_edge_faults(graph), *_region_faults(graph)]
-    forward: nx.DiGraph[str] = nx.DiGraph()
-    forward.add_nodes_from(graph.nodes)
-    forward.add_edges_from((e.source, e.target) for e in graph.edges if not e.back and e.target in graph.nodes)
-    if not nx.is_directed_acyclic_graph(forward):
-        faults.append("a cycle without a marked back edge")
-    elif any(graph.position[a] > graph.position[b] for a, b in forward.edges if a in graph.nodes and b in graph.nodes):
-        faults.append("node order is not topological")
+    faults.extend(_order_faults(graph))
     if faults:
         raise InternalError(f"malformed graph `{graph.name}`: " + "; ".join(faults))
+
+
+def _order_faults(graph: Graph) -> Iterable[str]:
+    nodes, position = graph.nodes, graph.position
+    forward = [(e.source, e.target) for e in graph.edges if not e.back and e.source in nodes and e.target in nodes]
+    if all(position[source] < position[target] for source, target in forward):
+        return
+    acyclic = nx.is_directed_acyclic_graph(nx.DiGraph(forward))
+    yield "node order is not topological" if acyclic else "a cycle without a marked back edge"
 
 
 def _node_faults(graph: Graph) -> Iterable[str]:
