@@ -153,7 +153,7 @@ class NeedlessOptional(Rule):
                 continue
             if key in needed or facts.reads.undeclared(key):
                 continue
-            if any(in_custom_agent(facts, definition.node) for definition in facts.reaching(node, key)):
+            if any(not _in_one_child(facts, d.node, node) for d in facts.reaching(node, key)):
                 continue
             yield Finding(
                 node,
@@ -216,7 +216,7 @@ class AbsentOptional(Rule):
             if any(d.node == node and not d.sure for d in facts.writers(key)):
                 continue  # one tool of the agent writes what another reads
             near, name = facts.similar(key), facts.local(key)
-            if key.startswith(SHARED_PREFIXES) and (near is None or facts.writers(key)):
+            if key.startswith(SHARED_PREFIXES) and (near is None or not _same_owner(key, near) or facts.writers(key)):
                 continue
             elsewhere = [d for d in facts.writers(key) if not d.node.startswith("@")]
             help_ = f'declare it as an input: inputs={{"{name}?": ...}}, or leave it out'
@@ -260,3 +260,17 @@ def in_custom_agent(facts: Facts, node: str) -> bool:
     """Say whether a node is the code of a custom agent with children, or in a child, which may run or not."""
     headers = (node, *facts.loops_around[node])
     return any(header in facts.loops and isinstance(facts.graph.nodes[header], Task) for header in headers)
+
+
+def _in_one_child(facts: Facts, writer: str, reader: str) -> bool:
+    """Whether a reader is in the same children of custom agents as a write, which else may run or not."""
+    if not in_custom_agent(facts, writer):
+        return True
+    customs = [id_ for id_ in facts.loops_around[writer] if isinstance(facts.graph.nodes[id_], Task)]
+    calls = [agent_path(id_) + "/" for id_ in customs]
+    children = [call + writer.removeprefix(call).partition("/")[0] for call in calls]
+    return writer not in facts.loops and all(f"{reader}/".startswith(f"{child}/") for child in children)
+
+
+def _same_owner(key: str, other: str) -> bool:
+    return key.partition(":")[0] == other.partition(":")[0]
