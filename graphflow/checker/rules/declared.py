@@ -205,13 +205,18 @@ class AbsentOptional(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
-        uses = list(optional_reads(facts))
-        filled = {use.read.key for use in uses if facts.reaching(use.node.id, use.read.key)}
-        for use in uses:
+        filled: set[str] = set()
+        empty: list[Use] = []
+        for use in optional_reads(facts):
+            if facts.reaching(use.node.id, use.read.key):
+                filled.add(use.read.key)
+            else:
+                empty.append(use)
+        for use in empty:
             node, key = use.node.id, use.read.key
             if facts.reads.undeclared(key) or facts.unreachable(node) or facts.unknown(node, key):
                 continue
-            if facts.reaching(node, key) or facts.beside(node, key) or facts.reads.kept(key) or key in filled:
+            if key in filled or facts.beside(node, key) or facts.reads.kept(key):
                 continue
             if any(d.node == node and not d.sure for d in facts.writers(key)):
                 continue  # one tool of the agent writes what another reads
