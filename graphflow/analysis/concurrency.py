@@ -8,21 +8,28 @@ child that dominates a vertex is that of its predecessors if they agree, else th
     fork -> a -> c -> join      branches of the fork: a {a, c}, b {b}, join {join}
     fork -> b ------> join      c and b may run at the same time; b and join are in order
 
-Sets of vertices are kept as bits of an integer, one for each place in the unrolled order.
+Of the tree of the whole graph the last vertex above both tells most: if it is a fork they are beside each other, and if it is
+a choice only forks below it are asked. What is before what is kept as bits of an integer, one for each place in a stretch of
+the order that every path enters at one vertex: most often a stretch is short.
 """
 
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from graphflow.analysis.dominators import ROOT
 from graphflow.analysis.loops import Loop
 from graphflow.analysis.unrolled import END, Unrolled
 from graphflow.ir.nodes import ESCALATIONS, Edge
 
 Branches = Mapping[str, str]
 """Vertex -> the child of a fork that dominates it."""
+
+Crowd = Mapping[int, int]
+"""Some nodes: beginning of a stretch -> bits of those in it."""
 
 
 class Concurrency:
@@ -34,31 +41,74 @@ class Concurrency:
 
     def __init__(self, unrolled: Unrolled) -> None:
         self._unrolled = unrolled
-        self._bit = {vertex: 1 << index for vertex, index in unrolled.position.items()}
+        self._known: dict[str, Branches] = {}
+
+    # --- what is before what -------------------------------------------------------------------------------------
+
+    def _bit(self, place: int) -> int:
+        return place - self._unrolled.stretch[place]
 
     @cached_property
-    def _after(self) -> Mapping[str, int]:
-        """Vertex -> bits of all vertices after it."""
-        found: dict[str, int] = {}
-        for vertex in reversed(self._unrolled.order):
-            mask = 0
-            for target in self._unrolled.steps[vertex]:
-                mask |= found[target] | self._bit[target]
-            found[vertex] = mask
-        later = dict(found)
-        for vertex, targets in self._unrolled.follows.items():
-            for target in targets:
-                later[vertex] |= found[target] | self._bit[target]
-        return later
+    def _earlier(self) -> Sequence[int]:
+        """For each place, bits of what is before it in its stretch."""
+        stretch, position = self._unrolled.stretch, self._unrolled.position
+        rounds: dict[int, int] = {}
+        for vertex, ends in self._unrolled.follows.items():
+            place = position[vertex]
+            for end in map(position.__getitem__, ends):
+                if stretch[end] == stretch[place]:
+                    rounds[end] = rounds.get(end, 0) | 1 << self._bit(place)
+        found: list[int] = []
+        again: list[int] = []
+        for place, sources in enumerate(self._unrolled.before):
+            begin, mask, more = stretch[place], 0, rounds.get(place, 0)
+            for source in sources:
+                if stretch[source] == begin:
+                    mask |= found[source] | 1 << (source - begin)
+                    more |= again[source]
+            found.append(mask)
+            again.append(more)
+        return [mask | more for mask, more in zip(found, again, strict=True)]
 
-    def _ordered(self, left: str, right: str) -> bool:
-        return bool(self._after[left] & self._bit[right] or self._after[right] & self._bit[left])
+    def _ordered(self, left: int, right: int) -> bool:
+        if self._unrolled.stretch[left] != self._unrolled.stretch[right]:
+            return True
+        earlier = self._earlier
+        return bool(earlier[right] >> self._bit(left) & 1 or earlier[left] >> self._bit(right) & 1)
+
+    # --- where paths part ----------------------------------------------------------------------------------------
 
     @cached_property
-    def _forks(self) -> dict[str, Branches]:
-        """Fork -> its branches, innermost forks last."""
-        found: dict[str, Branches] = {id_: self._branches(edges) for id_, edges in self._unrolled.forks()}
-        return dict(sorted(found.items(), key=lambda item: self._unrolled.position[item[0]]))
+    def _forks(self) -> Sequence[str]:
+        """The forks, innermost last."""
+        return sorted(self._unrolled.forks, key=self._place)
+
+    def _place(self, fork: str) -> int:
+        return self._unrolled.position[self._unrolled.start(self._unrolled.forks[fork][0])]
+
+    @cached_property
+    def _places(self) -> Sequence[int]:
+        """The places of the forks."""
+        return [self._place(fork) for fork in self._forks]
+
+    @cached_property
+    def _plain(self) -> Mapping[int, int]:
+        """Place of a fork that is left by all its edges together -> the place where they meet again, or past all."""
+        unrolled = self._unrolled
+        found = {}
+        for fork, edges in unrolled.forks.items():
+            goals = [unrolled.goal(edge) for edge in edges]
+            if fork not in unrolled.split and set(unrolled.steps[fork]) <= set(goals):
+                place = unrolled.position[fork]
+                end = unrolled.behind(place)
+                found[place] = len(unrolled.order) if end == ROOT or None in goals else end
+        return found
+
+    def _in_branches(self, fork: str) -> Branches:
+        found = self._known.get(fork)
+        if found is None:
+            found = self._known[fork] = self._branches(self._unrolled.forks[fork])
+        return found
 
     def _branches(self, edges: Sequence[Edge], within: frozenset[str] | None = None) -> Branches:
         """Follow the paths from a fork up to where all of them meet again, or as far as they go `within` a loop."""
@@ -83,51 +133,80 @@ class Concurrency:
                     child[target] = target
         return child
 
-    @cached_property
-    def _apart(self) -> Mapping[str, int]:
-        """Vertex -> bits of the vertices that some fork has paths to beside one to it."""
-        found = dict.fromkeys(self._unrolled.order, 0)
-        for branches in self._forks.values():
-            members: dict[str, int] = {}
-            for vertex, child in branches.items():
-                members[child] = members.get(child, 0) | self._bit[vertex]
-            everything = sum(members.values())
-            for vertex, child in branches.items():
-                found[vertex] |= everything & ~members[child]
-        return found
+    def _parting(self, left: int, right: int, meet: int) -> Iterator[str]:
+        """Yield the forks below a vertex, innermost first, that have paths to both of two without a common node."""
+        unrolled, order = self._unrolled, self._unrolled.order
+        first, last = bisect_left(self._places, max(meet, 0)), bisect_left(self._places, min(left, right))
+        for index in range(last - 1, first - 1, -1):
+            if meet == ROOT or unrolled.dominators.over(meet, self._places[index]):
+                branches = self._in_branches(self._forks[index])
+                mine = branches.get(order[left])
+                if mine is not None and branches.get(order[right], mine) != mine:
+                    yield self._forks[index]
 
-    def concurrent(self, left: str, right: str) -> bool:
-        """Say whether two nodes may run at the same time."""
-        return self.forked(left, right) and not self._ordered(left, right)
+    def _forked(self, left: int, right: int) -> bool:
+        if not self._forks or left == right:
+            return False
+        meet = self._unrolled.dominators.meet(left, right)
+        if meet in (left, right):
+            return False
+        end = self._plain.get(meet)
+        if end is not None:
+            return left <= end and right <= end
+        return next(self._parting(left, right, meet), None) is not None
 
-    def bits(self, node_ids: Iterable[str]) -> int:
-        """Give the bits of these nodes."""
-        mask = 0
-        for id_ in node_ids:
-            mask |= self._bit[id_]
-        return mask
+    # --- answers -------------------------------------------------------------------------------------------------
 
     def forked(self, left: str, right: str) -> bool:
         """Say whether some fork has paths to both that have no node in common, be they in order or not."""
-        return bool(self._apart[left] & self._bit[right])
+        return self._forked(self._unrolled.position[left], self._unrolled.position[right])
 
-    def perhaps_beside(self, node_id: str) -> int:
-        """Give the bits of nodes that hold all which may run beside a node, and some that run before it."""
-        return self._apart[node_id] & ~self._after[node_id]
+    def concurrent(self, left: str, right: str) -> bool:
+        """Say whether two nodes may run at the same time."""
+        first, second = self._unrolled.position[left], self._unrolled.position[right]
+        return bool(self._forks) and not self._ordered(first, second) and self._forked(first, second)
+
+    def crowd(self, node_ids: Iterable[str]) -> Crowd:
+        """Prepare some nodes for `beside`."""
+        found: dict[int, int] = {}
+        for id_ in node_ids if self._forks else ():
+            place = self._unrolled.position[id_]
+            begin = self._unrolled.stretch[place]
+            found[begin] = found.get(begin, 0) | 1 << (place - begin)
+        return found
+
+    def beside(self, node_id: str, crowd: Crowd, *, earlier: bool = False) -> Iterator[str]:
+        """Yield those of some nodes that may run at the same time as another.
+
+        Args:
+            node_id: the other.
+            crowd: the nodes.
+            earlier: only those that come before it in the order of the unrolled graph.
+        """
+        place = self._unrolled.position[node_id]
+        begin = self._unrolled.stretch[place]
+        mask = crowd.get(begin, 0)
+        if mask:
+            mask &= ~self._earlier[place]
+        if earlier:
+            mask &= (1 << (place - begin)) - 1
+        while mask:
+            lowest = mask & -mask
+            mask ^= lowest
+            other = begin + lowest.bit_length() - 1
+            if not self._earlier[other] >> (place - begin) & 1 and self._forked(place, other):
+                yield self._unrolled.order[other]
 
     def meeting(self, left: str, right: str) -> str | None:
         """Name the innermost fork that two concurrent nodes come from, None if they are not concurrent."""
         if not self.concurrent(left, right):
             return None
-        return next(fork for fork in reversed(self._forks) if self._parted(fork, left, right))
-
-    def _parted(self, fork: str, left: str, right: str) -> bool:
-        branches = self._forks[fork]
-        return left in branches and right in branches and branches[left] != branches[right]
+        first, second = self._unrolled.position[left], self._unrolled.position[right]
+        return next(self._parting(first, second, self._unrolled.dominators.meet(first, second)))
 
     def branch(self, fork: str, node_id: str) -> str:
         """Name the branch of a fork that a node is in, "" if it is in none."""
-        return self._forks[fork].get(node_id, "")
+        return self._in_branches(fork).get(node_id, "")
 
     def torn(self, loop: Loop) -> Iterator[tuple[str, Edge, Edge]]:
         """Find the forks in a loop that let an edge round it and an edge out of it fire in one iteration.
@@ -140,7 +219,7 @@ class Concurrency:
         """
         inside = loop.members | {loop.header}
         leaving = [edge for edge in loop.leaving if edge.label not in ESCALATIONS]
-        for fork, edges in self._unrolled.forks():
+        for fork, edges in self._unrolled.forks.items():
             if fork not in inside or edges[0].label in ESCALATIONS:
                 continue
             found = self._torn_at(fork, edges, loop, leaving)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 
-from graphflow.analysis.concurrency import Concurrency
+from graphflow.analysis.concurrency import Concurrency, Crowd
 from graphflow.analysis.effects import Definition, Effects, is_reserved
 from graphflow.analysis.keys import KeyFlow
 from graphflow.analysis.loops import Loop, loops_around
@@ -262,13 +262,20 @@ class Facts:
 
     def beside(self, node_id: str, key: str) -> Sequence[Definition]:
         """Give the writes of `key` that may happen while the node runs and are not a map instance's own."""
+        writers = self.writers(key)
+        if key not in self._crowds:
+            self._crowds[key] = self.concurrency.crowd(definition.node for definition in writers)
+        found = frozenset(self.concurrency.beside(node_id, self._crowds[key]))
         around = self.maps_around[node_id]
         return [
             definition
-            for definition in self.writers(key)
-            if self.concurrency.concurrent(node_id, definition.node)
-            and (kept := self.kept_in(definition)) == around[: len(kept)]
+            for definition in (writers if found else ())
+            if definition.node in found and (kept := self.kept_in(definition)) == around[: len(kept)]
         ]
+
+    @cached_property
+    def _crowds(self) -> dict[str, Crowd]:
+        return {}
 
     @cached_property
     def read_definitions(self) -> int:

@@ -52,12 +52,15 @@ def _pairs(effects: Effects, concurrency: Concurrency) -> Iterator[tuple[Definit
         if definition.key not in effects.merged and not is_reserved(effects.local(definition.key)):
             by_key.setdefault(definition.key, []).append(definition)
     for definitions in by_key.values():
-        writers = concurrency.bits(definition.node for definition in definitions)
-        for index, left in enumerate(definitions):
-            if concurrency.perhaps_beside(left.node) & writers:
-                for right in definitions[index + 1 :]:
-                    if concurrency.concurrent(left.node, right.node):
-                        yield left, right
+        writers = {definition.node: definition for definition in reversed(definitions)}
+        crowd = concurrency.crowd(writers) if len(writers) > 1 else {}
+        pairs = [
+            (writers[id_], writers[right])
+            for right in (writers if crowd else ())
+            for id_ in concurrency.beside(right, crowd, earlier=True)
+        ]
+        ordered = [(one, two) if one.index < two.index else (two, one) for one, two in pairs]
+        yield from sorted(ordered, key=lambda pair: (pair[0].index, pair[1].index))
 
 
 def _only_first(graph: Graph, fork: str) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
+from graphflow.analysis.dominators import ROOT, Dominators
 from graphflow.analysis.loops import Loop, ends_itself, loops_of
 from graphflow.analysis.routes import default_beside
 from graphflow.ir.graph import Graph
@@ -63,18 +64,18 @@ class Unrolled:
         self.graph = graph
         self.loops: Mapping[str, Loop] = loops_of(graph)
         self.split = {header for header in self.loops if self._has_end(header)}
-        self.steps: dict[str, list[str]] = {}
+        steps: dict[str, dict[str, None]] = {}
         for id_ in graph.nodes:
-            self.steps[id_] = []
+            steps[id_] = {}
             if id_ in self.split:
-                self.steps[END + id_] = []
+                steps[END + id_] = {}
             if id_ in self.split and isinstance(graph.nodes[id_], Task):
-                self.steps[id_].append(END + id_)
+                steps[id_][END + id_] = None
         for edge in graph.edges:
             goal = self.goal(edge)
-            start = self.start(edge)
-            if goal is not None and goal not in self.steps[start]:
-                self.steps[start].append(goal)
+            if goal is not None:
+                steps[self.start(edge)][goal] = None
+        self.steps: Mapping[str, Sequence[str]] = {vertex: list(targets) for vertex, targets in steps.items()}
 
     def _has_end(self, header: str) -> bool:
         node = self.graph.nodes[header]
@@ -94,11 +95,15 @@ class Unrolled:
             return edge.target
         return END + edge.target if edge.target in self.split else None
 
-    def forks(self) -> Iterable[tuple[str, Sequence[Edge]]]:
-        """Yield where paths part that are taken side by side: a fork, or several routes at once, with these edges.
+    @cached_property
+    def forks(self) -> Mapping[str, Sequence[Edge]]:
+        """Where paths part that are taken side by side: a fork, or several routes at once, with these edges.
 
         The default of several routes is taken beside the known ones for a route that has no arm of its own.
         """
+        return dict(self._forks())
+
+    def _forks(self) -> Iterable[tuple[str, Sequence[Edge]]]:
         for id_, node in self.graph.nodes.items():
             edges = self.graph.out(id_)
             if isinstance(node, Branch) and node.multiple:
@@ -135,6 +140,48 @@ class Unrolled:
     def position(self) -> Mapping[str, int]:
         """Vertex -> its 0-based place in `order`."""
         return {vertex: index for index, vertex in enumerate(self.order)}
+
+    @cached_property
+    def before(self) -> Sequence[Sequence[int]]:
+        """For the vertex at each place of the order, the places of those that lead to it."""
+        found: list[list[int]] = [[] for _ in self.order]
+        for place, vertex in enumerate(self.order):
+            for target in self.steps[vertex]:
+                found[self.position[target]].append(place)
+        return found
+
+    @cached_property
+    def dominators(self) -> Dominators:
+        """What all ways to a vertex lead through, by places in the order."""
+        return Dominators(self.before)
+
+    @cached_property
+    def _behind(self) -> Dominators:
+        last = len(self.order) - 1
+        return Dominators([[last - self.position[t] for t in self.steps[v]] for v in reversed(self.order)])
+
+    def behind(self, place: int) -> int:
+        """Give the place of the first vertex that all ways from one lead through, -1 if there is none."""
+        last = len(self.order) - 1
+        found = self._behind.above(last - place)
+        return last - found if found != ROOT else ROOT
+
+    @cached_property
+    def stretch(self) -> Sequence[int]:
+        """For each place of the order, the place where its stretch begins: every way through a stretch enters it there.
+
+        What is in an earlier stretch is before all that is in a later one.
+        """
+        found: list[int] = []
+        furthest = begin = 0
+        for place, vertex in enumerate(self.order):
+            if furthest <= place:
+                begin = place
+            found.append(begin)
+            steps = self.steps[vertex]
+            furthest = max(furthest, max(map(self.position.__getitem__, steps)) if steps else len(self.order))
+        rooted = all(sources for place, sources in enumerate(self.before) if place)
+        return found if rooted else [0] * len(found)
 
     @cached_property
     def follows(self) -> Mapping[str, Sequence[str]]:
