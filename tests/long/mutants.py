@@ -188,31 +188,41 @@ def apply(mutant: Mutant) -> None:
     _plain(owner, name).__code__ = code
 
 
-def stages(mutant: Mutant) -> Iterator[list[str]]:
+def stages(mutant: Mutant | None) -> Iterator[list[str]]:
     """What pytest is asked to run, one after the other, until something fails."""
+    yield from _about(mutant) if mutant is not None else ()
+    ignored = [f"--ignore={CHECKER}/{name}" for name in SLOW]
+    yield [GOLDEN, CHECKER, *ignored]
+    yield [f"{CHECKER}/{name}" for name in SLOW if name != "test_fuzz.py"]
+
+
+def _about(mutant: Mutant) -> Iterator[list[str]]:
+    """The tests about the rules of a file, if there are rules in it."""
     module = "graphflow." + mutant.path.removesuffix(".py").replace("/", ".")
     owner = mutant.function.split(".")[0]
     rules: list[Rule] = [rule for rule in ALL_RULES if type(rule).__module__ == module]
     own = [rule.code for rule in rules if type(rule).__name__ == owner] or [rule.code for rule in rules]
     if own:
         yield [GOLDEN, *(f"{CHECKER}/{name}" for name in ABOUT), "-k", " or ".join(own)]
-    ignored = [f"--ignore={CHECKER}/{name}" for name in SLOW]
-    yield [GOLDEN, CHECKER, *ignored]
-    yield [f"{CHECKER}/{name}" for name in SLOW if name != "test_fuzz.py"]
 
 
-def _survives(mutant: Mutant) -> bool:
+def _survives(mutant: Mutant | None) -> bool:
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
     os.chdir(ROOT)
-    apply(mutant)
+    if mutant is not None:
+        apply(mutant)
     more = ["-q", "-x", "-p", "no:cacheprovider", "--no-header", "-W", "ignore"]
     return all(pytest.main([*stage, *more]) in (0, 5) for stage in stages(mutant))
 
 
-def noticed(mutant: Mutant) -> str:
-    """Run the tests against a mutant in a process of its own; say how it was noticed, "" if it was not."""
+def noticed(mutant: Mutant | None) -> str:
+    """Run the tests against a mutant (None: against the code as it is) in a process of its own.
+
+    Returns:
+        How it was noticed, "" if it was not.
+    """
     process = os.fork()
     if process == 0:
         try:
@@ -248,6 +258,9 @@ def main(arguments: Sequence[str]) -> int:
     random = Random(options.seed)
     chosen = random.sample(mutants, min(options.sample or len(mutants), len(mutants)))
     print(f"{len(chosen)} of {len(mutants)} mutants of {len(files)} files", flush=True)
+    if noticed(None):
+        print("the tests fail as it is: they would notice everything")
+        return 2
     began, ways = time.monotonic(), Counter[str]()
 
     def look(mutant: Mutant) -> tuple[Mutant, str]:
