@@ -175,3 +175,26 @@ def test_a_stage_that_writes_what_it_reads_is_told_so() -> None:
     assert own.help.startswith("`a` itself writes `k`")
     (other,) = found('flow = Flow(SequentialAgent("s", [ask("a", "{k}"), step("b", (), ["k"])]), inputs={})', "GF201")
     assert other.help.startswith("`k` is written by `s/b`")
+
+
+@pytest.mark.parametrize(("model", "severity"), [("acme-large", ["error"]), ("gemini-2.5-flash", []), ("gemini-9", [])])
+def test_a_model_that_no_provider_has_is_found_though_no_name_is_near(model: str, severity: list[str]) -> None:
+    assert [each.severity for each in found(f'flow = Flow(ask("a", model="{model}"))', "GF603")] == severity
+
+
+@pytest.mark.parametrize(("bound", "count"), [("", 0), (", max_iterations=2", 1)])
+def test_cases_after_a_loop_without_end_are_not_spoken_of(bound: str, count: int) -> None:
+    text = """
+cases = ConditionalAgent("c", on=key("k"), cases={"a": ask("x"), "z": ask("y")}, default=PASS)
+flow = Flow(SequentialAgent("s", [LoopAgent("l", [step("a")]%s), cases]), inputs={"k": Literal["a", "b"]})
+"""
+    assert len(found(text % bound, "GF505")) == count
+
+
+@pytest.mark.parametrize(("handler", "count"), [("", 1), (', on_exhausted=ask("h")', 0), (', on_exhausted="fail"', 0)])
+def test_a_loop_whose_bound_is_handled_is_looked_at(handler: str, count: int) -> None:
+    text = """
+loop = LoopAgent("l", [ask("a", output_key="v")], until=key("v") == "good", max_iterations=3%s)
+flow = Flow(SequentialAgent("s", [loop, step("send", effect="irreversible")]))
+"""
+    assert len(found(text % handler, "GF513")) == count
