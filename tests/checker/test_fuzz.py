@@ -14,10 +14,10 @@ from graphflow.checker.engine import check_graph
 from graphflow.checker.rules import ALL_RULES
 from graphflow.errors import InternalError
 from graphflow.ir.graph import Graph, verify
-from graphflow.ir.invariants import shape_faults
 from graphflow.ir.reading import parse_graph
 from graphflow.ir.text import print_graph
 from tests.checker.fuzzing import Drawing, malformed_flow, malformed_graph, malformed_text
+from tests.checker.shapes import shape_faults
 
 CODES = {rule.code for rule in ALL_RULES}
 PROFILES = ("graphflow", "adk")

@@ -1,7 +1,7 @@
-"""What every graph that lowering makes keeps, and a graph that was read from text has to keep too before it is checked.
+"""The shapes that the analyses rest on, which every graph that lowering makes keeps and a graph changed at random may not.
 
-`graph.verify` looks at what nobody can do without; here are the shapes that the analyses rest on. Lowering cannot break them,
-so nobody pays for asking; a graph from elsewhere is asked::
+`graph.verify` looks at what nobody can do without. Lowering cannot break these, so the product does not ask; tests that
+change graphs do, to tell which of them are programs at all::
 
     shape_faults(graph)       # ["`a/loop#header` is gone round to from `b` by `next`, which is no way round it"]
 
