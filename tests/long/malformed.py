@@ -7,17 +7,14 @@ A third of what is looked at are programs, the rest are graphs and texts of grap
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from random import Random
 
 from graphflow.ir.text import print_graph
 from tests.checker.fuzzing import malformed_flow, malformed_graph, malformed_text
 from tests.checker.test_fuzz import assert_reported, is_graph_sound, is_text_read
+from tests.long.batches import campaign
 
 BATCH = 50
 """Programs that one process is given at once."""
@@ -42,28 +39,5 @@ def batch(seed: int, start: int) -> tuple[Counter[str], str]:
     return seen, ""
 
 
-def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args(arguments)
-    began = time.monotonic()
-    total: Counter[str] = Counter()
-    with ProcessPoolExecutor(options.processes) as pool:
-        waiting = [pool.submit(batch, options.seed, start) for start in range(0, options.programs, BATCH)]
-        for done, future in enumerate(as_completed(waiting), 1):
-            seen, fault = future.result()
-            total += seen
-            if fault:
-                pool.shutdown(cancel_futures=True)
-                print(f"RAISED after {done * BATCH}: {fault}")
-                return 1
-            if done % 20 == 0:
-                print(f"{done * BATCH} looked at  [{time.monotonic() - began:.0f}s]", flush=True)
-    print(", ".join(f"{what} {count}" for what, count in total.most_common()))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(campaign(batch, BATCH, __doc__, sys.argv[1:]))

@@ -7,16 +7,13 @@ A run ends well if its last event, and only that, is terminal, or if the program
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from random import Random
 
 import anyio
 
+from tests.long.batches import campaign
 from tests.programs.endings import ending_of_odd
 from tests.programs.wild import wild_flow
 
@@ -35,28 +32,5 @@ def batch(seed: int, start: int) -> tuple[Counter[str], str]:
     return endings, ""
 
 
-def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args(arguments)
-    began = time.monotonic()
-    total: Counter[str] = Counter()
-    with ProcessPoolExecutor(options.processes) as pool:
-        waiting = [pool.submit(batch, options.seed, start) for start in range(0, options.programs, BATCH)]
-        for future in as_completed(waiting):
-            endings, fault = future.result()
-            total += endings
-            if fault:
-                pool.shutdown(cancel_futures=True)
-                print(f"NO GOOD END after {total.total()} programs: {fault}")
-                return 1
-            if total.total() % (10 * BATCH) == 0:
-                print(f"{total.total()} programs ended  [{time.monotonic() - began:.0f}s]", flush=True)
-    print("endings: " + ", ".join(f"{ending} {count}" for ending, count in total.most_common()))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(campaign(batch, BATCH, __doc__, sys.argv[1:]))
