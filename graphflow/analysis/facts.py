@@ -383,6 +383,11 @@ class Facts:
         """Give the type of the elements of a list."""
         return self.types.element(type_)
 
+    def in_custom_agent(self, node_id: str) -> bool:
+        """Say whether a node is the code of a custom agent with children, or in a child, which may run or not."""
+        headers = (node_id, *self.loops_around[node_id])
+        return any(header in self.loops and isinstance(self.graph.nodes[header], Task) for header in headers)
+
     def in_cycle(self, node_id: str) -> bool:
         """Say whether a node is in a cycle of a free-form graph."""
         return any(self.graph.nodes[header].region in self.free_form for header in self.loops_around[node_id])

@@ -22,13 +22,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from graphflow.ir.nodes import Branch, Exit, Fork, LoopHeader, agent_path
-from graphflow.ir.scoping import declared_names
+from graphflow.ir.scoping import SHARED, declared_names
 
 if TYPE_CHECKING:
     from graphflow.analysis.facts import Facts, Use
 
 ReadFault = Literal["undeclared", "raced", "undefined", "condition", "stale", "round", "maybe"]
-OTHER_SCOPES = ("user:", "app:", "temp:")
+OTHER_SCOPES = (*SHARED, "temp:")
 """Prefixes of keys that are not a flow's own."""
 
 

@@ -9,7 +9,6 @@ from graphflow.analysis.facts import Facts
 from graphflow.analysis.handing import lost_values
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.checker.rules.declared import in_custom_agent
 from graphflow.ir.nodes import ERROR, Task, agent_path
 
 
@@ -149,7 +148,7 @@ def _answers_nobody(facts: Facts, task: Task) -> bool:
     if task.kind != "model" or task.output is not None or declaration is None or declaration.notes.tools:
         return False
     written = any(write.sure for write in task.contract.writes)
-    return not written and not in_custom_agent(facts, task.id) and not facts.unreachable(task.id)
+    return not written and not facts.in_custom_agent(task.id) and not facts.unreachable(task.id)
 
 
 def _stages_after(facts: Facts, node: str) -> list[str]:

@@ -8,9 +8,10 @@ from typing import ClassVar
 from graphflow.analysis.facts import Facts, Use
 from graphflow.checker.diagnostics import Severity
 from graphflow.checker.rule import Finding, Rule
-from graphflow.checker.rules.state import SHARED_PREFIXES, written_at
+from graphflow.checker.rules.state import written_at
 from graphflow.errors import closest
 from graphflow.ir.nodes import Exit, Task, agent_path
+from graphflow.ir.scoping import SHARED
 from graphflow.template import parse
 
 
@@ -221,7 +222,7 @@ class AbsentOptional(Rule):
             if any(d.node == node and not d.sure for d in facts.writers(key)):
                 continue  # one tool of the agent writes what another reads
             near, name = facts.similar(key), facts.local(key)
-            if key.startswith(SHARED_PREFIXES) and (near is None or not _same_owner(key, near) or facts.writers(key)):
+            if key.startswith(SHARED) and (near is None or not _same_owner(key, near) or facts.writers(key)):
                 continue
             elsewhere = [d for d in facts.writers(key) if not d.node.startswith("@")]
             help_ = f'declare it as an input: inputs={{"{name}?": ...}}, or leave it out'
@@ -261,15 +262,9 @@ def is_marked(facts: Facts, use: Use) -> bool:
     return any(p.optional and not p.path and p.name == facts.local(use.read.key) for p in found)
 
 
-def in_custom_agent(facts: Facts, node: str) -> bool:
-    """Say whether a node is the code of a custom agent with children, or in a child, which may run or not."""
-    headers = (node, *facts.loops_around[node])
-    return any(header in facts.loops and isinstance(facts.graph.nodes[header], Task) for header in headers)
-
-
 def _in_one_child(facts: Facts, writer: str, reader: str) -> bool:
     """Whether a reader is in the same children of custom agents as a write, which else may run or not."""
-    if not in_custom_agent(facts, writer):
+    if not facts.in_custom_agent(writer):
         return True
     customs = [id_ for id_ in facts.loops_around[writer] if isinstance(facts.graph.nodes[id_], Task)]
     calls = [agent_path(id_) + "/" for id_ in customs]

@@ -13,6 +13,7 @@ from graphflow.checker.rule import Finding, Rule
 from graphflow.checker.rules.state import shown_path, written_at
 from graphflow.contracts.bodies import flags_set
 from graphflow.ir.nodes import LoopHeader, agent_path
+from graphflow.ir.scoping import SHARED
 
 
 class UnreadWrite(Rule):
@@ -50,13 +51,9 @@ class UnreadWrite(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """See the class."""
         declared = facts.graph.interface.outputs is not None
-        raced = facts.raced
-        for definition in facts.effects.definitions:
+        for definition in _unread(facts):
             key = definition.key
-            kept = key in facts.keys and facts.keys[key].persist
-            if definition.node.startswith("@") or kept or key.startswith(("user:", "app:")) or key in raced:
-                continue
-            if facts.is_read(definition) or not facts.lasts(definition) or facts.given(definition):
+            if not facts.lasts(definition) or (key in facts.keys and facts.keys[key].persist):
                 continue
             name, inner = facts.local(key), facts.inner(key)
             yield Finding(
@@ -139,13 +136,9 @@ flow = Flow(SequentialAgent("s", [a, LlmAgent(name="b", instruction="y", output_
         """See the class."""
         if facts.unreachable(facts.graph.exit):
             return  # there is no path to the normal end
-        for definition in facts.effects.definitions:
+        for definition in _unread(facts):
             key, node = definition.key, definition.node
-            if node.startswith("@") or key.startswith(("user:", "app:")) or facts.given(definition):
-                continue
-            if key in facts.effects.merged or key in facts.raced or facts.unreachable(node):
-                continue
-            if facts.is_read(definition) or facts.lasts(definition):
+            if facts.lasts(definition) or key in facts.effects.merged or facts.unreachable(node):
                 continue
             later = [d for d in facts.writers(key) if d.sure and definition in facts.reaching(d.node, key)]
             if later:
@@ -269,3 +262,14 @@ flow = Flow(c, inputs={"v": bool}, outputs=["k"])
                 shown_path(facts, end, key),
                 absorbs=(("GF203", near),) if near else (),
             )
+
+
+def _unread(facts: Facts) -> Iterator[Definition]:
+    """Yield the writes of stages that no read, condition or output of this run sees; what concurrent writers do is GF301."""
+    raced = facts.raced
+    for definition in facts.effects.definitions:
+        owned_elsewhere = (
+            definition.node.startswith("@") or definition.key.startswith(SHARED) or definition.key in raced
+        )
+        if not owned_elsewhere and not facts.is_read(definition) and not facts.given(definition):
+            yield definition

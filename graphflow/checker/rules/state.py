@@ -13,8 +13,7 @@ from graphflow.analysis.keys import Definition
 from graphflow.checker.diagnostics import Related, Severity
 from graphflow.checker.rule import Finding, Rule
 from graphflow.ir.nodes import Join, agent_path
-
-SHARED_PREFIXES = ("user:", "app:")
+from graphflow.ir.scoping import SHARED
 
 
 def written_at(facts: Facts, definitions: Sequence[Definition]) -> tuple[Related, ...]:
@@ -85,7 +84,7 @@ flow = Flow(SequentialAgent("s", [
         reader = agent_path(node)
         absorbed = facts.local(near) if near is not None and not facts.writers(key) else None
         help_, severity = f'declare it as an input: inputs={{"{name}": ...}}', None
-        if key.startswith(SHARED_PREFIXES):
+        if key.startswith(SHARED):
             help_, severity = f'seeded elsewhere? declare it: inputs={{"{name}": ...}}', "warning"
         elif elsewhere:
             help_ = self._elsewhere(facts, node, elsewhere[0])
